@@ -1,0 +1,40 @@
+"""Lua scripts from files: loaded by name, hashed once, called with one NOSCRIPT retry."""
+
+from collections.abc import Sequence
+from hashlib import sha1
+from pathlib import Path
+
+from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
+from redis.exceptions import NoScriptError
+
+Argument = str | bytes | int | float
+
+
+class Script:
+    """One Lua file. The file's four-line header says what it does, its KEYS, its ARGV and what it returns."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file once."""
+        self.name = path.stem
+        self.text = path.read_text(encoding="utf-8")
+        self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+    def __call__(self, redis: Redis, keys: Sequence[str], args: Sequence[Argument]) -> object:
+        """Run the script; send its text only if the server does not know it."""
+        try:
+            return redis.evalsha(self.sha, len(keys), *keys, *args)
+        except NoScriptError:
+            return redis.eval(self.text, len(keys), *keys, *args)
+
+    async def run(self, redis: AsyncRedis, keys: Sequence[str], args: Sequence[Argument]) -> object:
+        """Run the script on an asyncio client."""
+        try:
+            return await redis.evalsha(self.sha, len(keys), *keys, *args)
+        except NoScriptError:
+            return await redis.eval(self.text, len(keys), *keys, *args)
+
+
+def load(folder: Path, *names: str) -> dict[str, Script]:
+    """Load `folder/NAME.lua` for each name."""
+    return {name: Script(folder / f"{name}.lua") for name in names}

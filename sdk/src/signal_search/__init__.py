@@ -1,0 +1,1 @@
+"""Signal Search: evidence rather than links."""

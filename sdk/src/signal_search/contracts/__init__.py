@@ -1,0 +1,1 @@
+"""The nouns that every room and every caller shares: frozen records without behaviour."""

@@ -1,0 +1,123 @@
+"""A job, its states and the one table of what may follow what."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.result import Stop
+
+
+class JobState(StrEnum):
+    """Where a job is in its life."""
+
+    QUEUED = "queued"
+    PLANNING = "planning"
+    CRAWLING = "crawling"
+    REDUCING = "reducing"
+    DELEGATED = "delegated"
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class JobEvent(StrEnum):
+    """What can happen to a job."""
+
+    PLAN = "plan"
+    CRAWL = "crawl"
+    REDUCE = "reduce"
+    DELEGATE = "delegate"
+    SUCCEED = "succeed"
+    DEGRADE = "degrade"
+    FAIL = "fail"
+    CANCEL = "cancel"
+    EXPIRE = "expire"
+
+
+TERMINAL_STATES = frozenset(
+    {
+        JobState.SUCCEEDED,
+        JobState.PARTIAL,
+        JobState.FAILED,
+        JobState.CANCELLED,
+        JobState.EXPIRED,
+    }
+)
+
+_ENDINGS = {
+    JobEvent.SUCCEED: JobState.SUCCEEDED,
+    JobEvent.DEGRADE: JobState.PARTIAL,
+    JobEvent.FAIL: JobState.FAILED,
+    JobEvent.CANCEL: JobState.CANCELLED,
+    JobEvent.EXPIRE: JobState.EXPIRED,
+}
+
+# (state, event) -> state. What is absent is refused, here and in infra/lua/job_transition.lua.
+TRANSITIONS: dict[tuple[JobState, JobEvent], JobState] = {
+    (JobState.QUEUED, JobEvent.PLAN): JobState.PLANNING,
+    (JobState.PLANNING, JobEvent.CRAWL): JobState.CRAWLING,
+    (JobState.PLANNING, JobEvent.REDUCE): JobState.REDUCING,
+    (JobState.CRAWLING, JobEvent.REDUCE): JobState.REDUCING,
+    (JobState.CRAWLING, JobEvent.DELEGATE): JobState.DELEGATED,
+    (JobState.REDUCING, JobEvent.CRAWL): JobState.CRAWLING,
+    (JobState.REDUCING, JobEvent.DELEGATE): JobState.DELEGATED,
+    (JobState.DELEGATED, JobEvent.CRAWL): JobState.CRAWLING,
+    (JobState.DELEGATED, JobEvent.REDUCE): JobState.REDUCING,
+    **{
+        (state, event): ending
+        for state in JobState
+        if state not in TERMINAL_STATES
+        for event, ending in _ENDINGS.items()
+        # An answer needs at least a plan; everything else can end a job at any time.
+        if not (state is JobState.QUEUED and event in {JobEvent.SUCCEED, JobEvent.DEGRADE})
+    },
+}
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a job is. eta_ms: estimated time to the next finished fetch chain, from the politeness ledger."""
+
+    calls_planned: int = 0
+    calls_done: int = 0
+    fetches_queued: int = 0
+    fetches_done: int = 0
+    fetches_refused: int = 0
+    documents: int = 0
+    used: dict[str, int] = {}
+    left: dict[str, int] = {}
+    stop: Stop | None = None
+    eta_ms: int | None = None
+    waiting_on: tuple[str, ...] = ()
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A job as its owner sees it. Times are epoch milliseconds."""
+
+    id: str
+    kind: str
+    state: JobState
+    query: str
+    created_at_ms: int
+    deadline_ms: int
+    finished_at_ms: int | None = None
+    expires_at_ms: int | None = None
+    progress: Progress = Progress()
+    links: dict[str, str] = {}
+    error_code: str = ""
+    error_message: str = ""
+
+
+class JobSpec(Struct, frozen=True, kw_only=True):
+    """What is stored of a submission."""
+
+    id: str
+    kind: str
+    tenant: str
+    request: RetrieveRequest
+    created_at_ms: int
+    deadline_ms: int
+    result_ttl_s: int
+    request_id: str = ""

@@ -1,0 +1,67 @@
+"""What a caller asks: the request of a retrieve job. Decoding refuses unknown fields and wrong types."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from signal_search.contracts.budget import Budget, Limit
+
+
+class Tier(StrEnum):
+    """How deep to look: L0 one checkable value, L1 one fact, L2 compare and diagnose, L3 research."""
+
+    L0 = "L0"
+    L1 = "L1"
+    L2 = "L2"
+    L3 = "L3"
+
+
+class Intent(StrEnum):
+    """What kind of answer is wanted."""
+
+    FACT = "fact"
+    COMPARE = "compare"
+    HOWTO = "howto"
+    WHY = "why"
+    RESEARCH = "research"
+    LATEST = "latest"
+    VERIFY = "verify"
+
+
+Depth = Literal["quick", "standard", "deep"]
+Name = Annotated[str, Meta(min_length=1, max_length=2048)]
+QueryText = Annotated[str, Meta(min_length=1, max_length=4000)]
+
+# pd, pw, pm, py = past day, week, month, year; or an inclusive range of days.
+FRESHNESS_PATTERN = r"^(pd|pw|pm|py|\d{4}-\d{2}-\d{2}\.\.\d{4}-\d{2}-\d{2})$"
+
+
+class SourcePrefs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Sources or registrable domains to lift, to drop, or to use alone (`only` also takes `site:URL`, `feed:URL`)."""
+
+    boost: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    block: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    only: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+
+
+class Constraints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an acceptable answer must respect."""
+
+    language: Annotated[str, Meta(pattern=r"^[a-z]{2}(-[A-Za-z]{2,4})?$")] | None = None
+    domain: Annotated[str, Meta(min_length=1, max_length=253)] | None = None
+    freshness: Annotated[str, Meta(pattern=FRESHNESS_PATTERN)] | None = None
+    max_sources: Annotated[int, Meta(ge=1, le=50)] | None = None
+    required_tier: Tier | None = None
+    source_prefs: SourcePrefs = SourcePrefs()
+    deadline_s: Annotated[float, Meta(gt=0, le=86_400)] | None = None
+
+
+class RetrieveRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A retrieve job as submitted. `budget` is a soft token limit or limits by dimension."""
+
+    query: QueryText
+    constraints: Constraints = Constraints()
+    budget: Limit | Budget | None = None
+    depth: Depth | None = None
+    result_ttl_s: Annotated[int, Meta(ge=60, le=2_592_000)] | None = None

@@ -1,0 +1,137 @@
+"""Requests to sources, and what comes back: pure data between adapters, the fetcher and the job log."""
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from signal_search.contracts.document import Document
+
+RequestKind = Literal["page", "api", "feed", "sitemap"]
+
+
+class SourceQuery(Struct, frozen=True, kw_only=True):
+    """What a job asks of one source. `text` is the sub-question; `terms` its search words, best first."""
+
+    text: str
+    terms: tuple[str, ...] = ()
+    language: str = "en"
+    freshness: str | None = None
+    limit: int = 5
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """One HTTP GET to make. `kind` page/feed/sitemap obeys robots.txt; api obeys the API's own terms.
+
+    `adapter` names who parses the reply; `site` bounds follow-ups of a site source (scheme://host:port/prefix).
+    """
+
+    url: str
+    adapter: str
+    source_id: str
+    kind: RequestKind = "page"
+    accept_language: str = ""
+    depth: int = 0
+    site: str = ""
+
+
+class Link(Struct, frozen=True, kw_only=True, array_like=True):
+    """A link found on a page: where to, the words on it and around it."""
+
+    url: str
+    text: str = ""
+    context: str = ""
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """A decoded HTTP reply as an adapter sees it. `text` is decoded by the declared or detected charset."""
+
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    text: str
+    fetched_at_ms: int
+    headers: dict[str, str] = {}
+
+
+class Parsed(Struct, frozen=True, kw_only=True):
+    """What an adapter or the extractor made of a reply.
+
+    documents: evidence texts; requests: follow-ups the adapter wants made for them;
+    links: where a page points to (site sources choose among them); note: why something is missing, for the trace.
+    total: how many matches the source claims to have (None if it does not say); 0 means "no results".
+    """
+
+    documents: tuple[Document, ...] = ()
+    requests: tuple[Request, ...] = ()
+    links: tuple[Link, ...] = ()
+    redirect_to: str = ""
+    note: str = ""
+    total: int | None = None
+
+
+class FetchState(StrEnum):
+    """How one fetch ended, seen from the job."""
+
+    FETCHED = "fetched"
+    REDIRECTED = "redirected"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+
+
+class SkipReason(StrEnum):
+    """Why our own policy did not make or keep a fetch."""
+
+    ROBOTS = "robots"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    CRAWL_DELAY = "crawl_delay_too_long"
+    ADDRESS = "address"
+    LOGIN_WALL = "login_wall"
+    PAY_WALL = "pay_wall"
+    CHALLENGE = "challenge"
+    NOINDEX = "noindex"
+    BUDGET = "budget"
+    SUSPENDED = "suspended"
+    QUEUE_FULL = "queue_full"
+    DEADLINE = "deadline"
+    NOT_CONFIGURED = "not_configured"
+    CONTENT_TYPE = "content_type"
+    EMPTY = "empty"
+    DUPLICATE = "duplicate"
+
+
+class FetchOutcome(Struct, frozen=True, kw_only=True):
+    """The outcome of one fetch: what was parsed, or why there is nothing.
+
+    reason: a SkipReason or an error code of the Failed family; detail: one sentence for the trace (the deciding
+    robots line, the status); until_ms: when a suspended host may be asked again; bytes: body bytes read.
+    """
+
+    state: FetchState
+    url: str
+    status: int = 0
+    reason: str = ""
+    detail: str = ""
+    until_ms: int | None = None
+    bytes: int = 0
+    fetched_at_ms: int = 0
+    parsed: Parsed = Parsed()
+
+
+class SourceView(Struct, frozen=True, kw_only=True):
+    """One row of the registry as this deployment sees it."""
+
+    id: str
+    name: str
+    kind: str
+    category: str
+    languages: tuple[str, ...]
+    topics: tuple[str, ...]
+    access: str
+    enabled: bool
+    key_present: bool | None
+    constraints: tuple[str, ...]
+    terms: str
+    next_free_ms: int | None = None
+    health: str = "unknown"

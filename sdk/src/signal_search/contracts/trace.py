@@ -1,0 +1,131 @@
+"""The entries of a job's log: everything that is known about a job is a fold of these.
+
+Appending is idempotent by `key`: the same key is stored once, so a step that runs twice leaves one trace.
+"""
+
+from msgspec import Struct
+
+from signal_search.contracts.job import JobSpec, JobState
+from signal_search.contracts.plan import Plan, PlannedCall
+from signal_search.contracts.result import Stop
+from signal_search.contracts.source import Link, Request
+
+
+class Entry(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """One entry. `at_ms` is epoch milliseconds by the store's clock; `key` makes the append idempotent."""
+
+    at_ms: int
+    key: str
+
+
+class Submitted(Entry, frozen=True, kw_only=True, tag="submitted"):
+    """The job was accepted."""
+
+    job: JobSpec
+
+
+class Planned(Entry, frozen=True, kw_only=True, tag="planned"):
+    """The plan, and a snapshot of every setting the pure part depends on, so that a replay needs nothing else."""
+
+    plan: Plan
+    rules: dict[str, object]
+
+
+class CallStarted(Entry, frozen=True, kw_only=True, tag="call_started"):
+    """A source was asked: these fetches were requested of the frontier."""
+
+    call_id: str
+    source_id: str
+    fetches: tuple[str, ...]
+
+
+class CallRefused(Entry, frozen=True, kw_only=True, tag="call_refused"):
+    """A source was not asked, and why."""
+
+    call_id: str
+    source_id: str
+    reason: str
+    detail: str = ""
+
+
+class FetchQueued(Entry, frozen=True, kw_only=True, tag="fetch_queued"):
+    """The frontier took a request: queued, joined to an identical one, or answered from the cache.
+
+    relevance: how promising the link was (1.0 for a first request), for the trace of a site crawl.
+    """
+
+    fetch_id: str
+    call_id: str
+    request: Request
+    disposition: str
+    ready_in_ms: int = 0
+    relevance: float = 1.0
+
+
+class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
+    """A fetch ended for this job. `paid` is false when another job's request or the cache answered."""
+
+    fetch_id: str
+    call_id: str
+    url: str
+    state: str
+    status: int = 0
+    reason: str = ""
+    detail: str = ""
+    until_ms: int | None = None
+    documents: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    requests: tuple[Request, ...] = ()
+    redirect_to: str = ""
+    note: str = ""
+    total: int | None = None
+    bytes: int = 0
+    paid: bool = False
+
+
+class Assessed(Entry, frozen=True, kw_only=True, tag="assessed"):
+    """The stop rule looked at the evidence so far."""
+
+    round: int
+    documents: int
+    coverage: float
+    saturation: float
+    tokens: int
+    verdict: str
+
+
+class Expanded(Entry, frozen=True, kw_only=True, tag="expanded"):
+    """One more round was opened."""
+
+    round: int
+    calls: tuple[PlannedCall, ...]
+    why: str
+
+
+class Stopped(Entry, frozen=True, kw_only=True, tag="stopped"):
+    """The decision to stop; the answer is made from the evidence up to here and dated by `at_ms`."""
+
+    stop: Stop
+
+
+class Ended(Entry, frozen=True, kw_only=True, tag="ended"):
+    """The one terminal entry of a job."""
+
+    state: JobState
+    error_code: str = ""
+    error_message: str = ""
+    result_digest: str = ""
+
+
+LogEntry = (
+    Submitted
+    | Planned
+    | CallStarted
+    | CallRefused
+    | FetchQueued
+    | FetchFinished
+    | Assessed
+    | Expanded
+    | Stopped
+    | Ended
+)

