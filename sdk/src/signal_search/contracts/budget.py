@@ -31,12 +31,12 @@ class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What was spent. `token_basis` says whether tokens were reported or estimated."""
+    """What was spent. `counting` says whether tokens were reported or estimated."""
 
     tokens: int = 0
     calls: int = 0
     fetches: int = 0
     bytes: int = 0
     rounds: int = 0
-    token_basis: str = "estimated"
+    counting: str = "estimated"
     by_source: dict[str, dict[str, int]] = {}
