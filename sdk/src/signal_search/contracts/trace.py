@@ -12,7 +12,7 @@ from signal_search.contracts.source import Link, Request
 
 
 class Entry(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """One entry. `at_ms` is epoch milliseconds by the store's clock; `key` makes the append idempotent."""
+    """One entry. `at_ms` is epoch milliseconds by the clock of who appends; `key` makes the append idempotent."""
 
     at_ms: int
     key: str
@@ -51,12 +51,14 @@ class CallRefused(Entry, frozen=True, kw_only=True, tag="call_refused"):
 class FetchQueued(Entry, frozen=True, kw_only=True, tag="fetch_queued"):
     """The frontier took a request: queued, joined to an identical one, or answered from the cache.
 
-    relevance: how promising the link was (1.0 for a first request), for the trace of a site crawl.
+    uid and host say where it waits; relevance: how promising the link was (1.0 for a first request).
     """
 
     fetch_id: str
     call_id: str
     request: Request
+    uid: str
+    host: str
     disposition: str
     ready_in_ms: int = 0
     relevance: float = 1.0

@@ -1,0 +1,151 @@
+"""Jobs in Redis: specification, state, result and a tenant's index. States change by one table only."""
+
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from msgspec import Struct
+from redis import Redis
+from signal_search.contracts.job import (
+    TERMINAL_STATES,
+    TRANSITIONS,
+    JobEvent,
+    JobSpec,
+    JobState,
+)
+from signal_search.contracts.trace import Ended, Submitted
+
+from infra import keys
+from infra.job_log import encode_entry
+from infra.redis import store_errors
+from infra.scripts import Argument, load
+
+_SCRIPTS = load(Path(__file__).with_name("lua"), "job_create", "job_transition", "job_end")
+_SPEC = msgspec.json.Decoder(JobSpec)
+
+# Beyond the deadline: time to reduce and publish what is there.
+_GRACE_MS = 600_000
+_INDEX_MS = 31 * 86_400_000
+
+
+class StoredJob(Struct, frozen=True, kw_only=True):
+    """What the store knows of a job without reading its log."""
+
+    spec: JobSpec
+    state: JobState
+    finished_at_ms: int | None = None
+    expires_at_ms: int | None = None
+    error_code: str = ""
+    error_message: str = ""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing can happen to the job any more."""
+        return self.state in TERMINAL_STATES
+
+
+def life_ms(spec: JobSpec) -> int:
+    """Return how long an unfinished job's keys live from its submission."""
+    return spec.deadline_ms - spec.created_at_ms + _GRACE_MS + spec.result_ttl_s * 1000
+
+
+class JobStore:
+    """Raises StoreFailed when the store does not answer."""
+
+    def __init__(self, redis: Redis) -> None:
+        """Work on `redis`."""
+        self._redis = redis
+
+    def create(self, spec: JobSpec) -> bool:
+        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists."""
+        entry = Submitted(at_ms=spec.created_at_ms, key="submitted", job=spec)
+        names = [keys.job(spec.id), keys.job_log(spec.id), keys.job_once(spec.id)]
+        args = (msgspec.json.encode(spec), entry.key, encode_entry(entry), life_ms(spec))
+        index = keys.tenant_jobs(spec.tenant)
+        with store_errors():
+            created = _SCRIPTS["job_create"](self._redis, names, args)
+            self._redis.zadd(index, {spec.id: spec.created_at_ms})
+            self._redis.zremrangebyscore(index, "-inf", spec.created_at_ms - _INDEX_MS)
+            self._redis.pexpire(index, _INDEX_MS)
+        return created == 1
+
+    def get(self, job_id: str) -> StoredJob | None:
+        """Return a job, None when it is unknown or expired."""
+        with store_errors():
+            row = cast("dict[bytes, bytes]", self._redis.hgetall(keys.job(job_id)))
+        return _stored(row) if row else None
+
+    def transition(self, job_id: str, event: JobEvent) -> JobState | None:
+        """Apply a non-terminal event; return the new state, None when the table or the end of the job forbids it."""
+        with store_errors():
+            answer = _SCRIPTS["job_transition"](self._redis, [keys.job(job_id)], _rows_of(event))
+        moved, state = cast("tuple[int, bytes]", answer)
+        return JobState(state.decode()) if moved else None
+
+    def end(
+        self, spec: JobSpec, event: JobEvent, entry: Ended, *, result: bytes = b""
+    ) -> JobState | None:
+        """End a job once, with its result; None when it had ended already. Everything then lives result_ttl_s."""
+        names = [
+            keys.job(spec.id),
+            keys.job_log(spec.id),
+            keys.job_once(spec.id),
+            keys.job_result(spec.id),
+            keys.job_documents(spec.id),
+        ]
+        args: list[Argument] = [
+            entry.key,
+            encode_entry(entry),
+            result,
+            entry.at_ms,
+            spec.result_ttl_s * 1000,
+            entry.error_code,
+            entry.error_message,
+            *_rows_of(event),
+        ]
+        with store_errors():
+            moved, state = cast("tuple[int, bytes]", _SCRIPTS["job_end"](self._redis, names, args))
+        return JobState(state.decode()) if moved else None
+
+    def result(self, job_id: str) -> bytes | None:
+        """Return the encoded result."""
+        with store_errors():
+            return cast("bytes | None", self._redis.get(keys.job_result(job_id)))
+
+    def newest(
+        self, tenant: str, *, before: str = "", limit: int = 50
+    ) -> tuple[list[StoredJob], str]:
+        """Return a tenant's jobs, newest first, and the cursor of the next page ('' at the end)."""
+        index = keys.tenant_jobs(tenant)
+        with store_errors():
+            start = 0
+            if before:
+                rank = self._redis.zrevrank(index, before)
+                start = cast("int", rank) + 1 if rank is not None else 0
+            ids = cast("list[bytes]", self._redis.zrevrange(index, start, start + limit))
+        page = [each.decode() for each in ids[:limit]]
+        jobs = [job for job_id in page if (job := self.get(job_id)) is not None]
+        return jobs, page[-1] if len(ids) > limit else ""
+
+
+def _rows_of(event: JobEvent) -> list[str]:
+    rows: list[str] = []
+    for (state, each), after in TRANSITIONS.items():
+        if each is event:
+            rows += [state.value, after.value]
+    return rows
+
+
+def _stored(row: dict[bytes, bytes]) -> StoredJob:
+    return StoredJob(
+        spec=_SPEC.decode(row[b"spec"]),
+        state=JobState(row[b"state"].decode()),
+        finished_at_ms=_number(row.get(b"finished_at_ms")),
+        expires_at_ms=_number(row.get(b"expires_at_ms")),
+        error_code=row.get(b"error_code", b"").decode(),
+        error_message=row.get(b"error_message", b"").decode(),
+    )
+
+
+def _number(raw: bytes | None) -> int | None:
+    return int(raw) if raw else None

@@ -1,0 +1,153 @@
+"""The ledger of job steps: what is due, who holds it, which attempt it is. A Celery message is only a bell.
+
+A step is `due`, `claimed`, `idle` (it rests until it is rung or its wake time comes) or `dead` (too many attempts).
+Ringing a claimed step makes it look again when it is done, so no news is lost and never two workers hold one step.
+Every claim carries a fence; what a worker with an old fence says is answered `superseded` and changes nothing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+from msgspec import Struct
+from redis import Redis
+
+from infra import keys
+from infra.redis import store_errors
+from infra.scripts import Argument, load
+
+_SCRIPTS = load(
+    Path(__file__).with_name("lua"),
+    "step_make",
+    "step_ring",
+    "step_claim",
+    "step_done",
+    "step_retry",
+    "step_renew",
+    "steps_overdue",
+)
+
+Done = Literal["left", "resting", "again", "superseded"]
+
+
+class StepRules(Struct, frozen=True, kw_only=True):
+    """Times of the ledger in milliseconds, and how often a step may be tried."""
+
+    lease_ms: int
+    grace_ms: int
+    max_attempts: int
+    ttl_ms: int
+
+
+class StepClaim(Struct, frozen=True, kw_only=True):
+    """The answer to a claim. Only `claimed` gives the right to act; `dead` tells to end the job."""
+
+    outcome: Literal["claimed", "held", "gone", "dead"]
+    fence: int = 0
+    attempt: int = 0
+    rung: int = 0
+
+
+class Steps:
+    """Steps in Redis. A step id is `JOB/NAME`; its task is the name of the Celery task that works on it.
+
+    Fails closed: raises StoreFailed when the store does not answer. `now_ms` 0 means "ask the store".
+    """
+
+    def __init__(self, redis: Redis, rules: StepRules) -> None:
+        """Work on `redis`."""
+        self._redis = redis
+        self._rules = rules
+
+    def make(self, step_id: str, task: str, *, now_ms: int = 0) -> bool:
+        """Create a step that is due now; its bell is rung again after the grace time. Idempotent."""
+        args = (step_id, task, now_ms, self._rules.grace_ms, self._rules.ttl_ms)
+        return self._run("step_make", step_id, args) == 1
+
+    def ring(self, step_id: str, *, now_ms: int = 0) -> str:
+        """Say that a step has news. Return the task whose bell to send, or '' when none is needed."""
+        answer = self._run("step_ring", step_id, (step_id, now_ms, self._rules.grace_ms))
+        return cast("list[bytes]", answer)[1].decode()
+
+    def claim(self, step_id: str, *, now_ms: int = 0) -> StepClaim:
+        """Try to get the step for one lease."""
+        args = (step_id, now_ms, self._rules.lease_ms, self._rules.max_attempts)
+        outcome, fence, attempt, rung = cast(
+            "tuple[bytes, int, int, int]", self._run("step_claim", step_id, args)
+        )
+        return StepClaim(
+            outcome=cast('Literal["claimed", "held", "gone", "dead"]', outcome.decode()),
+            fence=fence,
+            attempt=attempt,
+            rung=rung,
+        )
+
+    def rest(self, step_id: str, claim: StepClaim, *, wake_ms: int, now_ms: int = 0) -> Done:
+        """End a claim; the step rests until it is rung or `wake_ms` have passed (0: until rung)."""
+        return self._done(step_id, claim, wake_ms, now_ms)
+
+    def leave(self, step_id: str, claim: StepClaim, *, now_ms: int = 0) -> Done:
+        """End a claim and delete the step."""
+        return self._done(step_id, claim, -1, now_ms)
+
+    def retry(self, step_id: str, claim: StepClaim, *, wait_ms: int, now_ms: int = 0) -> bool:
+        """Give the claim back to be tried again after `wait_ms`."""
+        return self._run("step_retry", step_id, (step_id, claim.fence, now_ms, wait_ms)) == 1
+
+    def renew(self, step_id: str, claim: StepClaim, *, now_ms: int = 0) -> bool:
+        """Prolong the lease. False when another worker has the step now."""
+        args = (step_id, claim.fence, now_ms, self._rules.lease_ms)
+        return self._run("step_renew", step_id, args) == 1
+
+    def drop(self, step_id: str) -> None:
+        """Delete a step whatever its state."""
+        shard = keys.step_shard(step_id)
+        with store_errors():
+            self._redis.delete(keys.step(shard, step_id))
+            self._redis.zrem(keys.steps_due(shard), step_id)
+
+    def overdue(self, *, limit: int = 100, now_ms: int = 0) -> list[tuple[str, str]]:
+        """Return (step id, task) of up to `limit` steps per shard whose bell must be rung again."""
+        found: list[tuple[str, str]] = []
+        for shard in range(keys.STEP_SHARDS):
+            found.extend(self._overdue_in(shard, limit, now_ms))
+        return found
+
+    def due_count(self, *, now_ms: int) -> int:
+        """Return how many steps are due at `now_ms`, over all shards."""
+        with store_errors():
+            counts = [
+                int(self._redis.zcount(keys.steps_due(shard), "-inf", now_ms))
+                for shard in range(keys.STEP_SHARDS)
+            ]
+        return sum(counts)
+
+    def _overdue_in(self, shard: int, limit: int, now_ms: int) -> list[tuple[str, str]]:
+        with store_errors():
+            ids = cast(
+                "list[bytes]",
+                _SCRIPTS["steps_overdue"](
+                    self._redis,
+                    [keys.steps_due(shard)],
+                    (now_ms, limit, self._rules.grace_ms * 2),
+                ),
+            )
+            tasks = [
+                (step_id.decode(), self._redis.hget(keys.step(shard, step_id.decode()), "task"))
+                for step_id in ids
+            ]
+            gone = [step_id for step_id, task in tasks if task is None]
+            if gone:
+                self._redis.zrem(keys.steps_due(shard), *gone)
+        return [(step_id, cast("bytes", task).decode()) for step_id, task in tasks if task]
+
+    def _done(self, step_id: str, claim: StepClaim, wake_ms: int, now_ms: int) -> Done:
+        args = (step_id, claim.fence, claim.rung, now_ms, wake_ms, self._rules.grace_ms)
+        return cast("Done", cast("bytes", self._run("step_done", step_id, args)).decode())
+
+    def _run(self, name: str, step_id: str, args: Sequence[Argument]) -> object:
+        shard = keys.step_shard(step_id)
+        with store_errors():
+            return _SCRIPTS[name](
+                self._redis, [keys.steps_due(shard), keys.step(shard, step_id)], args
+            )
