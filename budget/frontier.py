@@ -16,10 +16,22 @@ from msgspec import Struct
 Disposition = Literal["queued", "joined", "cached", "full", "late", "suspended"]
 
 
+class Caps(Struct, frozen=True, kw_only=True):
+    """How much may wait: requests queued per host, waiters per job and shard, pending requests in all."""
+
+    host: int
+    job: int
+    total: int
+
+
+UNCAPPED = Caps(host=2**53, job=2**53, total=2**53)
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """A request offered by a job. `waiter` is `JOB|FETCH` and unique per fetch of a job.
 
-    payload is opaque (the encoded Request); deadline_ms is the job's deadline (epoch ms).
+    payload is opaque (the encoded Request); deadline_ms is the job's deadline (epoch ms). weight is above 0;
+    twice the weight gets twice the turns of a host.
     """
 
     uid: str
@@ -44,17 +56,24 @@ class Placed(Struct, frozen=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """A request to send now, and the exclusive right to its host until `lease_until_ms`."""
+    """A request to send now, and the exclusive right to its host until `lease_until_ms`.
+
+    attempt: from 1, counts leases that were lost. fence: unique per claim; it goes into the Completion, so that who
+    lost a lease cannot end the claim of who has it now.
+    """
 
     uid: str
     host: str
     payload: bytes
     attempt: int
+    fence: int
     lease_until_ms: int
 
 
 class Completion(Struct, frozen=True, kw_only=True):
     """A finished request. `reply` is opaque; it is fresh for others during fresh_ms, kept for its waiters keep_ms.
+
+    fence: that of the claim.
 
     pause_ms: how long the host rests from now on. suspend_ms: longer rest that also refuses new offers
     (Retry-After, back-off) with `suspend_reason`; 0 means none.
@@ -62,6 +81,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     uid: str
     host: str
+    fence: int
     reply: bytes
     fresh_ms: int
     keep_ms: int
@@ -71,7 +91,10 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
-    """Who waited for a finished request. `owner` (the first to offer it) pays for the fetch."""
+    """Who waited for a finished request, in order of arrival.
+
+    `owner` (the first of those still waiting) pays for the fetch; empty when everyone has cancelled meanwhile.
+    """
 
     uid: str
     waiters: tuple[str, ...]
@@ -104,7 +127,10 @@ class Frontier(Protocol):
 
         cached: a reply is fresh, or was delivered to this very waiter. full: over the host, job or total cap.
         late: by the host's queue it cannot be sent before deadline_ms. suspended: the host is suspended beyond
-        deadline_ms.
+        deadline_ms. Whoever waits already gets the answer of the first time (queued: it is the owner, or joined).
+
+        Raises:
+            Broken: when a weight is not above 0.
         """
         ...
 
@@ -138,8 +164,8 @@ class FrontierWorker(Protocol):
     ) -> Turn:
         """Complete `done`, then claim up to `want` requests of hosts that are due, one per host.
 
-        A completion whose lease was lost is ignored (its request is someone else's now). While claimed, a host is
-        held until lease + pause, so that a crash frees it by itself.
+        A completion whose lease was lost (reaped) is ignored: its request is someone else's now. While claimed, a
+        host is held until lease + pause, so that a crash frees it by itself.
         """
         ...
 
@@ -151,15 +177,29 @@ class FrontierWorker(Protocol):
         ...
 
     async def renew(self, claim: Claim, *, lease_ms: int, now_ms: int = 0) -> bool:
-        """Prolong a claim just before sending: the check that counts. False when the lease was lost: do not send."""
+        """Prolong a claim just before sending: the check that counts. False when the lease was lost: do not send.
+
+        Lost means reaped or past `lease_until_ms`, reaped or not: by then the host may be someone else's.
+        """
         ...
 
     async def reap(
         self, *, max_attempts: int, limit: int = 100, now_ms: int = 0
     ) -> tuple[Delivery, ...]:
-        """Return expired claims to their queues; those over max_attempts are given up and their waiters returned."""
+        """Return up to `limit` expired claims per shard to the heads of their queues, in their old order.
+
+        After `max_attempts` lost leases a request is given up: it leaves without a reply and its Delivery is returned.
+        What nobody waits for any more leaves silently.
+        """
         ...
 
     async def hold_all(self, *, pause_ms: int, now_ms: int = 0) -> None:
         """Let every host rest for pause_ms: after a restart the store may have forgotten recent requests."""
+        ...
+
+    async def listen(self, timeout_ms: int) -> bool:
+        """Wait until something may have been queued; False when `timeout_ms` passed first.
+
+        The first call returns True at once: nobody listened before, so nobody knows. A True too many is possible.
+        """
         ...

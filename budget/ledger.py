@@ -9,6 +9,9 @@ from typing import Protocol
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts, Dimension
 
+REMEMBER_MS = 86_400_000
+"""How long an ended hold's id is known: the longest deadline a job may have."""
+
 
 class Held(Struct, frozen=True, kw_only=True):
     """Granted. `left` is the least that remains per dimension over all limited levels."""
@@ -38,6 +41,8 @@ class Balance(Struct, frozen=True, kw_only=True):
 class Ledger(Protocol):
     """Budgets over levels such as `job:ID`, `tenant:T`, `deployment`, counted in dimensions.
 
+    A level that was not opened, or has left, limits nothing and counts nothing.
+
     `now_ms` 0 means "ask the store", so that tests inject time. Every call is idempotent by `hold_id` or level.
     Invariant: used + held never exceeds a limit through `reserve`; only a `settle` above its hold (an over-run,
     which is recorded in full) can.
@@ -58,8 +63,14 @@ class Ledger(Protocol):
     ) -> Reservation:
         """Hold `cost` on all levels or on none. The same id again returns `Held` without holding twice.
 
+        The lease of an id that is held already is prolonged, never shortened.
+
         Expired holds of these levels are dropped first. An id that was already settled or released returns
-        `Held` and holds nothing: a step that runs again is not charged again.
+        `Held` and holds nothing: a step that runs again is not charged again (for REMEMBER_MS). The id of a hold
+        that expired is free again. What costs nothing is never short.
+
+        Raises:
+            Broken: when an amount is negative.
         """
         ...
 

@@ -112,6 +112,11 @@ class JobStore:
         with store_errors():
             return cast("bytes | None", self._redis.get(keys.job_result(job_id)))
 
+    def was_listed(self, tenant: str, job_id: str) -> bool:
+        """Tell whether the tenant ever had this job: its index outlives the job itself."""
+        with store_errors():
+            return self._redis.zscore(keys.tenant_jobs(tenant), job_id) is not None
+
     def newest(
         self, tenant: str, *, before: str = "", limit: int = 50
     ) -> tuple[list[StoredJob], str]:

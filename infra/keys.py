@@ -13,11 +13,29 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{t:TENANT}:idem:KEY | string | request digest and job id | 24 h |
 | ss:{s:SHARD}:due | zset | step id by the time of its next bell | lives with the steps |
 | ss:{s:SHARD}:step:ID | hash | state, attempt, fence, lease, rung, payload | as the job |
-| ss:{f:SHARD}:... | several | the frontier, see budget/redis_frontier.py | see there |
-| ss:{b}:... | several | the budget ledger, see budget/redis_ledger.py | see there |
+| ss:{f:SHARD}:ready | zset | host by when it may be asked | a host stands here while something is queued for it |
+| ss:{f:SHARD}:queue:HOST | zset | uid by virtual finish time | gone when empty |
+| ss:{f:SHARD}:fair:HOST | hash | virtual time, leases out, last finish time by job | gone when the host is idle |
+| ss:{f:SHARD}:host:HOST | hash | next time, who holds it, suspension and reason | the rest or suspension + 60 s |
+| ss:{f:SHARD}:req:UID | hash | host, payload, finish time, fence, lost leases | until delivered, given up, cancelled |
+| ss:{f:SHARD}:wait:UID | zset | waiter by order of arrival | as req, gone when empty |
+| ss:{f:SHARD}:leases | zset | uid by the end of its lease | gone when empty |
+| ss:{f:SHARD}:load | hash | pending requests in all, waiters by job | gone when nothing is pending |
+| ss:{f:SHARD}:floor | string | no host is asked before this time | the hold + 60 s |
+| ss:{f:SHARD}:fence | string | number of claims ever made | none; one per shard |
+| ss:{f:SHARD}:reply:UID | hash | the reply, and until when it is fresh | the longer of freshness and delivery |
+| ss:{f:SHARD}:given:UID | zset | waiter by until when the reply is kept for it | delivery |
+| ss:frontier:wake | channel | a shard that has something new | - |
+| ss:{b}:level:LEVEL | hash | limit, used and held by dimension | as opened |
+| ss:{b}:open:LEVEL | zset | open hold by the end of its lease | as the level, gone when empty |
+| ss:{b}:hold:ID | string | levels and cost of an open hold; empty once it ended | open: until reaped; ended: 24 h |
+| ss:{b}:holds | zset | open hold by the end of its lease | gone when empty |
+| ss:{b}:slots:NAME | zset | holder by the end of its lease | the longest lease + 60 s |
 | ss:robots:ORIGIN | string | the parsed robots record | at most 24 h |
 | ss:worker:NAME | string | heartbeat of a worker with its role | 15 s |
 | ss:health:SOURCE | string | last outcome of a source | 24 h |
+| ss:metrics | hash | series -> sum over all processes | none |
+| ss:sources | string | the registry as the workers see it, a JSON list of SourceView | none; replaced at start |
 | ss:boot | string | run id of the store that pace memory belongs to | none |
 """
 
@@ -88,9 +106,29 @@ def frontier_tag(shard: int) -> str:
     return f"{PREFIX}{{f:{shard}}}"
 
 
+def frontier_reply(host: str, uid: str) -> str:
+    """Return the key of a stored reply."""
+    return f"{frontier_tag(frontier_shard(host))}:reply:{uid}"
+
+
+def frontier_wake() -> str:
+    """Return the channel on which an idle crawl worker hears of new requests."""
+    return f"{PREFIX}frontier:wake"
+
+
 def budget_tag() -> str:
     """Return the prefix, with its hash tag, of all keys of the budget ledger."""
     return f"{PREFIX}{{b}}"
+
+
+def budget_level(level: str) -> str:
+    """Return the key of one level of the budget ledger."""
+    return f"{budget_tag()}:level:{level}"
+
+
+def slots(name: str) -> str:
+    """Return the key of a set of slots."""
+    return f"{budget_tag()}:slots:{name}"
 
 
 def robots(origin: str) -> str:
@@ -108,6 +146,16 @@ def source_health(source_id: str) -> str:
     return f"{PREFIX}health:{source_id}"
 
 
+def sources() -> str:
+    """Return the key of the registry as the workers see it."""
+    return f"{PREFIX}sources"
+
+
 def boot() -> str:
     """Return the key that remembers which store instance the pace memory belongs to."""
     return f"{PREFIX}boot"
+
+
+def metrics() -> str:
+    """Return the key of the counters that all processes add to."""
+    return f"{PREFIX}metrics"

@@ -14,10 +14,10 @@ Argument = str | bytes | int | float
 class Script:
     """One Lua file. The file's four-line header says what it does, its KEYS, its ARGV and what it returns."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the file once."""
+    def __init__(self, path: Path, first: str = "") -> None:
+        """Read the file once; `first` is Lua text it shares with others and that runs before it."""
         self.name = path.stem
-        self.text = path.read_text(encoding="utf-8")
+        self.text = first + path.read_text(encoding="utf-8")
         self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     def __call__(self, redis: Redis, keys: Sequence[str], args: Sequence[Argument]) -> object:
@@ -35,6 +35,7 @@ class Script:
             return await redis.eval(self.text, len(keys), *keys, *args)
 
 
-def load(folder: Path, *names: str) -> dict[str, Script]:
-    """Load `folder/NAME.lua` for each name."""
-    return {name: Script(folder / f"{name}.lua") for name in names}
+def load(folder: Path, *names: str, first: str = "") -> dict[str, Script]:
+    """Load `folder/NAME.lua` for each name; each begins with the functions of `folder/FIRST.lua`, if given."""
+    shared = (folder / f"{first}.lua").read_text(encoding="utf-8") if first else ""
+    return {name: Script(folder / f"{name}.lua", shared) for name in names}

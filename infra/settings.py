@@ -3,6 +3,7 @@
 Order, later wins: infra/defaults.toml, signal-search.toml (working folder), SIGNAL_SEARCH_* variables, arguments.
 """
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -268,6 +269,7 @@ class Settings(BaseSettings):
     broker_url: str
     gateway_url: str
     data_dir: str
+    worker_role: Literal["crawl", "reduce", "all"]
     token: SecretStr = SecretStr("")
     flower_password: SecretStr = SecretStr("")
 
@@ -314,6 +316,16 @@ class Settings(BaseSettings):
         """Return the folder for the embedded server, tokens and logs."""
         return Path(self.data_dir) if self.data_dir else Path.home() / ".local/share/signal-search"
 
+    def is_loopback_host(self, host: str) -> bool:
+        """Return whether a host key (name, with a port unless default) is listed as loopback."""
+        return host in self.loopback.allow or host in self.loopback.hosts
+
+    def pause_ms(self, host: str) -> int:
+        """Return how long a host rests after a request: the public interval, or that of listed loopback hosts."""
+        pace = self.politeness
+        seconds = pace.loopback_interval_s if self.is_loopback_host(host) else pace.interval_s
+        return int(seconds * 1000) + pace.guard_ms
+
     @property
     def broker(self) -> str:
         """Return the broker's URL."""
@@ -333,3 +345,13 @@ def load(**overrides: Any) -> Settings:
 def current() -> Settings:
     """Return the settings of this process, read once."""
     return load()
+
+
+def child_environment(**overrides: str) -> dict[str, str]:
+    """Return the environment for a process of ours: this one's, with `overrides` on top."""
+    return {**os.environ, **overrides}
+
+
+def is_set(variable: str) -> bool:
+    """Tell whether an environment variable that a source row names for its key has a value."""
+    return bool(os.environ.get(variable))

@@ -1,10 +1,12 @@
 """Who a document is: its content id, the site it belongs to, and which documents are the same work."""
 
+import re
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 import tldextract
+from signal_search.contracts.document import Document
 
 # The bundled public suffix list only: no download, no cache folder.
 _extract = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -30,3 +32,33 @@ def site_of(url: str) -> str:
     host = (parts.hostname or "").rstrip(".")
     found = _extract(host).top_domain_under_public_suffix
     return found or (f"{host}:{parts.port}" if parts.port else host)
+
+
+# --- works ------------------------------------------------------------------------------------------------------------
+
+# A DOI of arXiv's own prefix names the same work as the arXiv id.
+_ARXIV_DOI = "10.48550/arxiv."
+_DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_ARXIV_PREFIX = re.compile(r"^(?:https?://arxiv\.org/(?:abs|pdf)/|arxiv:\s*)", re.IGNORECASE)
+_VERSION = re.compile(r"(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE)
+
+
+def normal_doi(doi: str) -> str:
+    """Return a DOI in lower case without resolver, scheme or surrounding space."""
+    return _DOI_PREFIX.sub("", doi.strip()).lower()
+
+
+def normal_arxiv(arxiv_id: str) -> str:
+    """Return an arXiv id without scheme and version: all versions are one work."""
+    return _VERSION.sub("", _ARXIV_PREFIX.sub("", arxiv_id.strip())).lower()
+
+
+def work_keys(document: Document) -> frozenset[str]:
+    """Return the keys under which a document's work is known; two documents with a key in common are one work."""
+    doi, arxiv = normal_doi(document.doi), normal_arxiv(document.arxiv_id)
+    if doi.startswith(_ARXIV_DOI):
+        doi, arxiv = "", arxiv or normal_arxiv(doi.removeprefix(_ARXIV_DOI))
+    keys = {f"url:{urldefrag(document.url).url}"}
+    return frozenset(
+        keys | ({f"doi:{doi}"} if doi else set()) | ({f"arxiv:{arxiv}"} if arxiv else set())
+    )

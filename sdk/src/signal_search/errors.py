@@ -4,9 +4,11 @@ SignalSearchError
 ├── Refused                  we said no; the caller can change the request        retry: no
 │   ├── Unauthorized         401 unauthorized
 │   ├── Forbidden            403 forbidden
+│   ├── AddressRefused       403 address_refused
 │   ├── NotFound             404 not_found, job_not_found
 │   ├── MethodNotAllowed     405 method_not_allowed
-│   ├── Conflict             409 job_unfinished, job_finished, idempotency_conflict
+│   ├── Conflict             409 job_unfinished, job_finished, job_failed, job_cancelled, job_expired,
+│   │                            idempotency_conflict
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
 │   ├── TooLarge             413 request_too_large, 431 header_too_large
@@ -85,6 +87,13 @@ class Forbidden(Refused):
     """This token may not do that."""
 
     code = "forbidden"
+    status: ClassVar[int] = 403
+
+
+class AddressRefused(Refused):
+    """That address may not be fetched."""
+
+    code = "address_refused"
     status: ClassVar[int] = 403
 
 

@@ -78,7 +78,10 @@ TRANSITIONS: dict[tuple[JobState, JobEvent], JobState] = {
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far a job is. eta_ms: estimated time to the next finished fetch chain, from the politeness ledger."""
+    """How far a job is. eta_ms: lower bound until every open fetch had its turn, from the politeness ledger.
+
+    round, coverage, saturation and verdict are the stop rule's latest assessment (None and '' before the first).
+    """
 
     calls_planned: int = 0
     calls_done: int = 0
@@ -88,6 +91,10 @@ class Progress(Struct, frozen=True, kw_only=True):
     documents: int = 0
     used: dict[str, int] = {}
     left: dict[str, int] = {}
+    round: int = 0
+    coverage: float | None = None
+    saturation: float | None = None
+    verdict: str = ""
     stop: Stop | None = None
     eta_ms: int | None = None
     waiting_on: tuple[str, ...] = ()

@@ -41,7 +41,10 @@ class ConstraintUse(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """The whole plan. `limits` is the purse by dimension; `tier_reason` and `intent_reason` say why."""
+    """The whole plan. `limits` is the purse by dimension, `tier_reason` says why this tier.
+
+    deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
+    """
 
     query: str
     language: str
@@ -54,5 +57,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     limits: dict[str, int]
     max_sources: int
     max_rounds: int
+    deadline_ms: int = 0
     constraint_use: tuple[ConstraintUse, ...] = ()
     notes: tuple[str, ...] = ()

@@ -105,9 +105,10 @@ class Expanded(Entry, frozen=True, kw_only=True, tag="expanded"):
 
 
 class Stopped(Entry, frozen=True, kw_only=True, tag="stopped"):
-    """The decision to stop; the answer is made from the evidence up to here and dated by `at_ms`."""
+    """The decision to stop. The answer is made from exactly these documents and dated by `at_ms`."""
 
     stop: Stop
+    evidence: tuple[str, ...]
 
 
 class Ended(Entry, frozen=True, kw_only=True, tag="ended"):

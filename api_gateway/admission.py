@@ -1,0 +1,106 @@
+"""May you come in: identity, then size, then form, all before the framework or a parser sees the request.
+
+Plain ASGI around the application, so that nothing can be reached past it.
+"""
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from signal_search.errors import BadEncoding, SignalSearchError, TooLarge
+
+from api_gateway.asgi import App, Message, Receive, Scope, Send, header
+from api_gateway.auth import Gate
+from api_gateway.body import check_media_type, check_text, read_body, replay
+from api_gateway.problems import send_problem
+from infra import ids
+from infra.tokens import Principal
+
+PUBLIC_PATHS = frozenset({"/", "/healthz", "/readyz", "/openapi.json", "/docs"})
+NOBODY = Principal(tenant="", scopes=frozenset())
+
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request may weigh: bytes of body and headers, depth of containers, seconds until the body is there."""
+
+    body_bytes: int
+    nesting: int
+    header_bytes: int = 32_768
+    body_s: float = 30.0
+
+
+class Admission:
+    """Refuses what must not come in; hands on the rest with its caller, its id and its whole body.
+
+    It writes these into the scope, which must be this request's own copy (`Counting` makes it).
+    """
+
+    def __init__(self, app: App, gate: Gate, limits: Limits) -> None:
+        """Stand before `app`."""
+        self._app = app
+        self._gate = gate
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection; anything but HTTP goes straight on (the application has no web sockets)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        tagged = _tag(send, request_id)
+        try:
+            caller = self._caller(scope)
+            body = await self._body(scope, receive)
+        except SignalSearchError as refusal:
+            await send_problem(tagged, refusal, request_id)
+            return
+        if body is not None:
+            _mark(scope, request_id, caller)
+            await self._app(scope, replay(body, receive), tagged)
+
+    def _caller(self, scope: Scope) -> Principal:
+        size = sum(len(name) + len(value) for name, value in scope["headers"])
+        if size > self._limits.header_bytes:
+            raise TooLarge("The headers are larger than the limit.", code="header_too_large")
+        return NOBODY if scope["path"] in PUBLIC_PATHS else self._gate.admit(scope)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        if scope["method"] not in _WITH_BODY:
+            return b""
+        check_media_type(scope)
+        try:
+            async with asyncio.timeout(self._limits.body_s):
+                body = await read_body(scope, receive, limit=self._limits.body_bytes)
+        except TimeoutError:
+            raise BadEncoding("The body did not arrive in time.") from None
+        if body is not None:
+            check_text(body, max_nesting=self._limits.nesting)
+        return body
+
+
+def _request_id(scope: Scope) -> str:
+    given = header(scope, b"x-request-id")
+    return given if given and _REQUEST_ID.fullmatch(given) else ids.request_id()
+
+
+def _mark(scope: Scope, request_id: str, caller: Principal) -> None:
+    # A HEAD is answered as its GET; the server leaves the body out, and a stream ends before its first event.
+    is_head = scope["method"] == "HEAD"
+    marks = {"request_id": request_id, "principal": caller, "is_head": is_head}
+    scope["state"] = {**scope.get("state", {}), **marks}
+    if is_head:
+        scope["method"] = "GET"
+
+
+def _tag(send: Send, request_id: str) -> Send:
+    async def tagged(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [*message.get("headers", []), (b"x-request-id", request_id.encode())]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return tagged

@@ -1,0 +1,77 @@
+"""The ASGI application: admission before everything, routes behind it, one error shape for all."""
+
+from pathlib import Path
+from typing import cast
+
+from litestar import Litestar
+from litestar.datastructures import State
+from signal_search.errors import Invalid
+
+from api_gateway.admission import Admission, Limits
+from api_gateway.asgi import App
+from api_gateway.auth import Gate
+from api_gateway.counting import Counting
+from api_gateway.door import open_door
+from api_gateway.problems import on_error
+from api_gateway.routes import jobs, retrieve, sources, system
+from infra.clock import SystemClock
+from infra.logging import configure
+from infra.settings import Settings, current
+
+ROUTES = [
+    retrieve.retrieve,
+    jobs.list_jobs,
+    jobs.OneJob,
+    jobs.show_result,
+    jobs.export_job,
+    jobs.bundle_job,
+    jobs.follow_job,
+    sources.list_sources,
+    system.front,
+    system.healthz,
+    system.readyz,
+    system.metrics,
+    system.openapi,
+    system.docs,
+]
+
+
+def create_app(settings: Settings | None = None) -> App:
+    """Return the application for these settings, else for this process's own.
+
+    Raises:
+        Invalid: no store is named, or the tokens file is not valid.
+    """
+    chosen = settings or _own_settings()
+    if not chosen.redis_url:
+        raise Invalid("The gateway needs the address of a store.", field="redis_url")
+    gate = Gate(tokens_path(chosen))
+    limits = Limits(body_bytes=chosen.gateway.max_body_bytes, nesting=chosen.gateway.max_nesting)
+    return Counting(Admission(_routes(chosen), gate, limits), SystemClock())
+
+
+def _own_settings() -> Settings:
+    settings = current()
+    configure(settings.log)
+    return settings
+
+
+def tokens_path(settings: Settings) -> Path:
+    """Return where the tokens are."""
+    named = settings.gateway.tokens_file
+    return Path(named) if named else settings.data_path / "tokens.json"
+
+
+def _routes(settings: Settings) -> App:
+    app = Litestar(
+        ROUTES,
+        lifespan=[open_door],
+        state=State({"settings": settings}),
+        exception_handlers={Exception: on_error},
+        openapi_config=None,  # written from the contracts: api_gateway/openapi.py
+        logging_config=None,
+        request_max_body_size=settings.gateway.max_body_bytes,
+        debug=False,  # never by an environment variable
+        pdb_on_exception=False,
+    )
+    return cast("App", app)  # the framework types each message by its kind

@@ -1,0 +1,74 @@
+"""Bytes to a request, or a refusal that names the field and never repeats what stood there."""
+
+import re
+
+import msgspec
+from signal_search.contracts.budget import Budget
+from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.errors import BadEncoding, Invalid
+
+from api_gateway.checks import check_request
+
+_DECODER = msgspec.json.Decoder(RetrieveRequest)
+_FIELDS = frozenset(
+    name
+    for struct in (RetrieveRequest, Constraints, SourcePrefs, Budget)
+    for name in struct.__struct_fields__
+)
+
+# The library's messages end in the path; an unknown field's name, which is input, may imitate one. So only the
+# contract's own names pass.
+_AT = re.compile(r" - at `\$\.?([^`]*)`$")
+_STEP = re.compile(r"([a-z_]+)|\[(\d{1,6})\]|\.")
+_BYTE = re.compile(r"\(byte (\d+)\)$")
+_MISSING = re.compile(r"^Object missing required field `([a-z_]+)`")
+_BOUND = r"(?: of length)? (?:>=|<=|>|<) -?\d+(?:\.\d+)?"
+_EXPECTED = re.compile(rf"^Expected `[a-z |]+`(?:, got `[a-z]+`|{_BOUND})?(?= - at|$)")
+
+
+def decode_request(body: bytes) -> RetrieveRequest:
+    """Return the request in `body`, with its meaning checked too.
+
+    Raises:
+        BadEncoding: not JSON; `position` is the byte where it ends to be JSON, when known.
+        Invalid: a field is missing, unknown or wrong; `field` is its dotted path.
+    """
+    try:
+        request = _DECODER.decode(body)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error)) from None
+    except msgspec.DecodeError as error:
+        raise BadEncoding("The body is not JSON.", position=_position(str(error))) from None
+    check_request(request)
+    return request
+
+
+def _position(text: str) -> int | None:
+    found = _BYTE.search(text)
+    if found is None:
+        return None
+    # The library points behind the first byte that trails, and at every other fault.
+    return int(found[1]) - ("trailing characters" in text)
+
+
+def _invalid(text: str) -> Invalid:
+    found = _AT.search(text)
+    path = _safe_path(found[1]) if found else ""
+    if text.startswith("Object contains unknown field"):
+        return Invalid("This object has a field that is not known.", field=path or None)
+    missing = _MISSING.match(text)
+    if missing and missing[1] in _FIELDS:
+        field = f"{path}.{missing[1]}" if path else missing[1]
+        return Invalid("This field is required.", field=field)
+    expected = _EXPECTED.match(text)
+    message = f"{expected[0]}." if expected else "This value is not accepted."
+    return Invalid(message, field=path or None)
+
+
+def _safe_path(path: str) -> str:
+    end = 0
+    for step in _STEP.finditer(path):
+        if step.start() != end or (step[1] and step[1] not in _FIELDS):
+            break
+        end = step.end()
+    return path[:end].rstrip(".")

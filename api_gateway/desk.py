@@ -1,0 +1,274 @@
+"""What the door can do, without HTTP: the same for the gateway and for a client next to the workers.
+
+Synchronous: a caller in an event loop uses a thread. A tenant sees its own jobs and nothing else; another's job is
+answered like one that never was. Fails closed: raises StoreFailed when the store does not answer.
+"""
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+from signal_search.citations import FORMATS
+from signal_search.contracts.job import Job, JobEvent, JobState, Progress
+from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import SourceView
+from signal_search.contracts.trace import Ended
+from signal_search.errors import Conflict, Gone, Invalid, NotFound
+
+from api_gateway.enqueue import Bell
+from api_gateway.idempotency import Idempotency
+from api_gateway.places import Places
+from api_gateway.progress import Tally, eta_ms, progress, tally
+from api_gateway.source_views import read_sources
+from api_gateway.submission import Caller, Submissions, Tools, step_rules
+from budget.frontier import Frontier
+from budget.ledger import Ledger
+from budget.policy import job_level
+from budget.redis_frontier import RedisFrontier
+from budget.redis_ledger import RedisLedger
+from infra.bundle import MEDIA_TYPE, pack
+from infra.clock import Clock
+from infra.job_log import START, JobLog, Located
+from infra.job_store import JobStore, StoredJob
+from infra.settings import Settings
+from infra.steps import Steps
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+_JOB_ID = re.compile(r"job_[0-9a-z]{26}")
+RETRY_AFTER_S = 2.0  # what a caller that polls is asked to wait; followers of the events need not
+_MAX_PAGES = 20  # of the index, looked through for one page of a filtered list
+_NO_RESULT = {JobState.CANCELLED: "job_cancelled", JobState.EXPIRED: "job_expired"}
+
+
+class File(Struct, frozen=True, kw_only=True):
+    """A document for the caller to keep."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """A page of jobs, newest first, without their progress; `next_cursor` asks for more, None at the end."""
+
+    jobs: tuple[Job, ...]
+    next_cursor: str | None = None
+
+
+class Desk:
+    """Submits, shows, ends and hands out jobs."""
+
+    def __init__(self, redis: "Redis", settings: Settings, clock: Clock, bell: Bell) -> None:
+        """Work on `redis`; `bell` reaches the workers."""
+        self._redis = redis
+        self._settings = settings
+        self._clock = clock
+        self._store = JobStore(redis)
+        self._log = JobLog(redis)
+        self._ledger: Ledger = RedisLedger(redis)
+        self._frontier: Frontier = RedisFrontier(redis)
+        self._places = Places(redis, settings.gateway)
+        self._steps = Steps(redis, step_rules(settings, ttl_ms=0))  # only drops
+        tools = Tools(
+            store=self._store,
+            make_steps=lambda rules: Steps(redis, rules),
+            idempotency=Idempotency(redis, settings.jobs.idempotency_ttl_s),
+            places=self._places,
+            bell=bell,
+            clock=clock,
+        )
+        self._submissions = Submissions(settings, tools)
+
+    def submit(self, request: RetrieveRequest, caller: Caller) -> tuple[Job, bool]:
+        """Return the job and whether this call made it; the request must have passed `check_request`.
+
+        Raises:
+            Conflict: `idempotency_conflict`: the caller's key stands for another request.
+            Gone: the key stands for a job that has expired.
+            Busy: the tenant or the deployment has as many unfinished jobs as it may.
+        """
+        stored, created = self._submissions.submit(request, caller)
+        return self._view(stored), created
+
+    def job(self, job_id: str, tenant: str) -> Job:
+        """Return a job with its progress.
+
+        Raises:
+            NotFound: `job_not_found`: the tenant never had such a job.
+            Gone: `result_expired`: it had, and the job has expired with its result.
+        """
+        return self._view(self.owned(job_id, tenant))
+
+    def owned(self, job_id: str, tenant: str) -> StoredJob:
+        """Return what the store has of a tenant's job; raises as `job`."""
+        if not _JOB_ID.fullmatch(job_id):
+            raise _unknown()
+        stored = self._store.get(job_id)
+        if stored is not None and stored.spec.tenant == tenant:
+            return stored
+        if stored is None and self._store.was_listed(tenant, job_id):
+            raise Gone
+        raise _unknown()
+
+    def is_over(self, job_id: str) -> bool:
+        """Return whether a job has ended or is gone."""
+        stored = self._store.get(job_id)
+        return stored is None or stored.is_finished
+
+    def jobs(
+        self, tenant: str, *, state: JobState | None = None, limit: int = 50, cursor: str = ""
+    ) -> Page:
+        """Return a page of at most `limit` (1..200) jobs, newest first, from after `cursor`.
+
+        With `state` a page may be short, even empty, and still have a cursor.
+
+        Raises:
+            Invalid: `cursor` is none that this call gave.
+        """
+        if cursor and not self._is_cursor(tenant, cursor):
+            raise Invalid("This is not a cursor.", field="cursor")
+        found: list[Job] = []
+        for _ in range(_MAX_PAGES):
+            stored, cursor = self._store.newest(tenant, before=cursor, limit=limit - len(found))
+            found += [summary(each) for each in stored if state is None or each.state is state]
+            if not cursor or len(found) >= limit:
+                break
+        return Page(jobs=tuple(found), next_cursor=cursor or None)
+
+    def result(self, job_id: str, tenant: str) -> bytes:
+        """Return a finished job's encoded result. Raises as `job`, and more.
+
+        Raises:
+            Conflict: `job_unfinished`, or why an ended job has none: a failed one with its own error's code and
+                message (`job_failed` if it has none), `job_cancelled`, `job_expired`.
+        """
+        return self._result(self.owned(job_id, tenant))
+
+    def export(self, job_id: str, tenant: str, name: str) -> File:
+        """Return the citations of a finished job in a format of `signal_search.citations`; raises as `result`.
+
+        Raises:
+            Invalid: there is no such format.
+        """
+        if name not in FORMATS:
+            raise Invalid("There is no such export format.", field="format")
+        found = FORMATS[name]
+        result = msgspec.json.decode(self.result(job_id, tenant), type=Result)
+        return File(
+            name=f"{job_id}.{found.suffix}",
+            media_type=found.media_type,
+            content=found.write(result).encode(),
+        )
+
+    def bundle(self, job_id: str, tenant: str) -> File:
+        """Return log, documents and result of a job in any state, for replay; raises as `job`."""
+        stored = self.owned(job_id, tenant)
+        entries = self._log.read(job_id)
+        documents = self._log.documents(job_id, _tally(entries).documents())
+        result = self._store.result(job_id) or b""
+        content = pack(stored.spec, entries, documents.values(), result)
+        return File(name=f"{job_id}.bundle.zst", media_type=MEDIA_TYPE, content=content)
+
+    def entries(self, job_id: str, tenant: str, *, after: str = START) -> list[Located]:
+        """Return the log's entries after a stream id; raises as `job`."""
+        self.owned(job_id, tenant)
+        return self._log.read(job_id, after=after)
+
+    def cancel(self, job_id: str, tenant: str) -> Job:
+        """End an unfinished job and take what is left of it out of the queues. Raises as `job`, and more.
+
+        Raises:
+            Conflict: `job_finished`. A cancelled job is cleared again, in case the first time was interrupted.
+        """
+        stored = self.owned(job_id, tenant)
+        ended = Ended(at_ms=self._clock.now_ms(), key="ended", state=JobState.CANCELLED)
+        if self._store.end(stored.spec, JobEvent.CANCEL, ended) is not None:
+            self._clear(job_id, stored.spec.tenant)
+            return self.job(job_id, tenant)
+        if self.owned(job_id, tenant).state is JobState.CANCELLED:
+            self._clear(job_id, stored.spec.tenant)
+        raise Conflict("The job has already finished.", code="job_finished")
+
+    def sources(self) -> tuple[SourceView, ...]:
+        """Return the registry as this deployment sees it, empty before the first worker started."""
+        return read_sources(self._redis)
+
+    def _result(self, stored: StoredJob) -> bytes:
+        if not stored.is_finished:
+            raise Conflict(
+                "The job has not finished yet.", code="job_unfinished", retry_after_s=RETRY_AFTER_S
+            )
+        raw = self._store.result(stored.spec.id)
+        if raw is not None:
+            return raw
+        code = _NO_RESULT.get(stored.state) or stored.error_code or "job_failed"
+        raise Conflict(stored.error_message or "The job ended without a result.", code=code)
+
+    def _is_cursor(self, tenant: str, cursor: str) -> bool:
+        return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(tenant, cursor)
+
+    def _view(self, stored: StoredJob) -> Job:
+        state = _tally(self._log.read(stored.spec.id))
+        return msgspec.structs.replace(summary(stored), progress=self._progress(stored, state))
+
+    def _progress(self, stored: StoredJob, state: Tally) -> Progress:
+        hosts: Counter[str] = Counter() if stored.is_finished else state.open_hosts()
+        purse = self._ledger.balance(job_level(stored.spec.id))
+        used = {str(name): amount for name, amount in purse.used.items()}
+        left = {
+            str(name): max(0, limit - purse.used.get(name, 0) - purse.held.get(name, 0))
+            for name, limit in purse.limits.items()
+        }
+        wait_ms = eta_ms(hosts, self._next_in_ms, self._settings.pause_ms)
+        return progress(state, used=used, left=left, hosts=hosts, eta_ms=wait_ms)
+
+    def _next_in_ms(self, host: str) -> int:
+        return self._frontier.host_state(host).next_in_ms
+
+    def _clear(self, job_id: str, tenant: str) -> None:
+        state = _tally(self._log.read(job_id))
+        waiting = [
+            (each.uid, each.host, f"{job_id}|{each.fetch_id}") for each in state.open_fetches()
+        ]
+        self._frontier.cancel(job_id, waiting)
+        self._ledger.close(job_level(job_id))
+        for name in ("plan", "reduce", *(f"crawl/{call_id}" for call_id in state.planned)):
+            self._steps.drop(f"{job_id}/{name}")
+        self._places.free(job_id, tenant)
+
+
+def summary(stored: StoredJob) -> Job:
+    """Return a job as its owner sees it, without progress."""
+    spec = stored.spec
+    here = f"/v1/jobs/{spec.id}"
+    return Job(
+        id=spec.id,
+        kind=spec.kind,
+        state=stored.state,
+        query=spec.request.query,
+        created_at_ms=spec.created_at_ms,
+        deadline_ms=spec.deadline_ms,
+        finished_at_ms=stored.finished_at_ms,
+        expires_at_ms=stored.expires_at_ms,
+        links={
+            "self": here,
+            "result": f"{here}/result",
+            "events": f"{here}/events",
+            "export": f"{here}/export",
+        },
+        error_code=stored.error_code,
+        error_message=stored.error_message,
+    )
+
+
+def _tally(entries: list[Located]) -> Tally:
+    return tally(entry for _id, entry in entries)
+
+
+def _unknown() -> NotFound:
+    return NotFound("There is no such job.", code="job_not_found")

@@ -1,0 +1,87 @@
+"""What every route works with, opened with the application and closed with it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from litestar import Litestar, Request
+from litestar.concurrency import sync_to_thread
+
+from api_gateway.desk import Desk
+from api_gateway.enqueue import Bell
+from api_gateway.watch import Watch
+from infra.clock import Clock, SystemClock
+from infra.metrics import Publisher
+from infra.redis import connect, connect_async
+from infra.settings import Settings
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+HttpRequest = Request[Any, Any, Any]
+
+_PUBLISH_S = 5.0
+
+
+@dataclass(frozen=True)
+class Door:
+    """The tools of one gateway process."""
+
+    settings: Settings
+    redis: "Redis"
+    clock: Clock
+    desk: Desk
+    watch: Watch
+    publisher: Publisher
+
+
+def door_of(request: HttpRequest) -> Door:
+    """Return the tools of the application that got the request."""
+    door: Door = request.app.state["door"]
+    return door
+
+
+def tenant_of(request: HttpRequest) -> str:
+    """Return on whose behalf the request came."""
+    tenant: str = request.scope["state"]["principal"].tenant
+    return tenant
+
+
+@asynccontextmanager
+async def open_door(app: Litestar) -> AsyncIterator[None]:
+    """Open the tools on the running event loop; connections open on first use."""
+    settings: Settings = app.state["settings"]
+    redis, waiting, bell = (
+        connect(settings.redis_url),
+        connect_async(settings.redis_url),
+        Bell(settings),
+    )
+    clock = SystemClock()
+    publisher = Publisher(redis, clock)
+    app.state["door"] = Door(
+        settings=settings,
+        redis=redis,
+        clock=clock,
+        desk=Desk(redis, settings, clock, bell),
+        watch=Watch(waiting, clock),
+        publisher=publisher,
+    )
+    publishing = asyncio.create_task(_publish(publisher))
+    try:
+        yield
+    finally:
+        publishing.cancel()
+        with suppress(asyncio.CancelledError):
+            await publishing
+        await sync_to_thread(publisher.publish, at_once=True)
+        bell.close()
+        await waiting.aclose()
+        redis.close()
+
+
+async def _publish(publisher: Publisher) -> None:
+    while True:
+        await asyncio.sleep(_PUBLISH_S)
+        await sync_to_thread(publisher.publish)

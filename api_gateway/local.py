@@ -1,0 +1,138 @@
+"""The desk without HTTP, for a client that runs next to Redis: the same checks, the same answers, in process.
+
+A request is encoded and decoded again, so that it is refused exactly where it would be over HTTP.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import SourceView
+from signal_search.contracts.trace import LogEntry
+from signal_search.errors import BadEncoding, Forbidden, Invalid, TooLarge
+
+from api_gateway.app import tokens_path
+from api_gateway.auth import LOCAL, Gate
+from api_gateway.body import check_text
+from api_gateway.decode import decode_request
+from api_gateway.desk import Desk
+from api_gateway.enqueue import Bell
+from api_gateway.params import page_limit
+from api_gateway.sse import start_after
+from api_gateway.submission import Caller
+from api_gateway.watch import has_ended
+from infra import ids
+from infra.clock import SystemClock
+from infra.job_log import JobLog
+from infra.redis import connect
+from infra.settings import Settings, current, load
+from infra.tokens import Principal
+
+_LONGEST_READ_S = 25.0  # under the client's socket timeout
+
+Lines = Iterator[tuple[str, LogEntry | None]]
+
+
+def open_local(redis_url: str | None, token: str | None) -> "LocalTransport":
+    """Return a transport to the deployment whose store is at `redis_url` (None: as configured).
+
+    Raises:
+        Invalid: no store is named, or the tokens file is not valid.
+        Unauthorized: tokens are configured and this is none of them.
+    """
+    settings = load(redis_url=redis_url) if redis_url else current()
+    if not settings.redis_url:
+        raise Invalid("No store is named.", field="redis_url")
+    gate = Gate(tokens_path(settings))
+    return LocalTransport(settings, gate.find(token) if gate.is_locked else LOCAL)
+
+
+class LocalTransport:
+    """What the client's transport protocol asks for (it may not be imported here). Thread-safe."""
+
+    def __init__(self, settings: Settings, caller: Principal) -> None:
+        """Act for `caller`; connections open on first use."""
+        self._settings = settings
+        self._caller = caller
+        self._redis = connect(settings.redis_url)
+        self._bell = Bell(settings)
+        self._desk = Desk(self._redis, settings, SystemClock(), self._bell)
+
+    def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
+        """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""
+        caller = Caller(
+            tenant=self._tenant("write"),
+            request_id=ids.request_id(),
+            idempotency_key=idempotency_key,
+        )
+        job, _is_new = self._desk.submit(self._checked(request), caller)
+        return job
+
+    def job(self, job_id: str) -> Job:
+        """Return the job as it is now."""
+        return self._desk.job(job_id, self._tenant())
+
+    def jobs(
+        self, *, state: JobState | None, limit: int | None, cursor: str | None
+    ) -> tuple[tuple[Job, ...], str | None]:
+        """Return a page of jobs and the next page's cursor."""
+        most = page_limit({} if limit is None else {"limit": str(limit)})
+        page = self._desk.jobs(self._tenant(), state=state, limit=most, cursor=cursor or "")
+        return page.jobs, page.next_cursor
+
+    def result(self, job_id: str) -> Result:
+        """Return the result."""
+        return msgspec.json.decode(self._desk.result(job_id, self._tenant()), type=Result)
+
+    def events(self, job_id: str, *, after: str, wait_s: float) -> Lines:
+        """Yield the log from after an id to its end, or until nothing came for `wait_s` (at most 25 s)."""
+        last = start_after(after or None)
+        self._desk.owned(job_id, self._tenant())
+        log = JobLog(self._redis)
+        patience_ms = int(min(wait_s, _LONGEST_READ_S) * 1000)
+        while True:
+            timeout_ms = 1 if self._desk.is_over(job_id) else patience_ms
+            found = log.wait(job_id, after=last, timeout_ms=timeout_ms)
+            yield from found
+            if not found or has_ended(found):
+                return
+            last = found[-1][0]
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel the job."""
+        return self._desk.cancel(job_id, self._tenant("write"))
+
+    def export(self, job_id: str, name: str) -> str:
+        """Return the result in the named format."""
+        return self._desk.export(job_id, self._tenant(), name).content.decode()
+
+    def bundle(self, job_id: str) -> bytes:
+        """Return the job's evidence as a zstd archive."""
+        return self._desk.bundle(job_id, self._tenant()).content
+
+    def sources(self) -> tuple[SourceView, ...]:
+        """Return the registry as the deployment sees it."""
+        self._tenant()
+        return self._desk.sources()
+
+    def close(self) -> None:
+        """Close the connections; idempotent."""
+        self._bell.close()
+        self._redis.close()
+
+    def _tenant(self, scope: str = "read") -> str:
+        if scope not in self._caller.scopes:
+            raise Forbidden
+        return self._caller.tenant
+
+    def _checked(self, request: RetrieveRequest) -> RetrieveRequest:
+        try:
+            body = msgspec.json.encode(request)
+        except UnicodeEncodeError:
+            raise BadEncoding("The request is not UTF-8.") from None
+        if len(body) > self._settings.gateway.max_body_bytes:
+            raise TooLarge
+        check_text(body, max_nesting=self._settings.gateway.max_nesting)
+        return decode_request(body)

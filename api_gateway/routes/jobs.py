@@ -1,0 +1,95 @@
+"""/v1/jobs: list, show, result, events, export, bundle, cancel.
+
+Handlers are coroutines that hand the desk's work to a thread themselves: the framework's own way of doing so wraps a
+handler twice when two methods share a path.
+"""
+
+from litestar import Controller, HttpMethod, Response, delete, get, route
+from litestar.concurrency import sync_to_thread
+from litestar.params import FromPath
+from litestar.response import Stream
+
+from api_gateway import sse
+from api_gateway.door import Door, HttpRequest, door_of, tenant_of
+from api_gateway.params import export_format, job_state, page_limit
+from api_gateway.replies import as_file, as_job, as_json, raw_json
+
+_LIVE = {
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+}  # proxies must not hold events back
+
+
+@get("/v1/jobs")
+async def list_jobs(request: HttpRequest) -> Response[bytes]:
+    """Answer with a page of the tenant's jobs, newest first."""
+    params = request.query_params
+    page = await sync_to_thread(
+        door_of(request).desk.jobs,
+        tenant_of(request),
+        state=job_state(params),
+        limit=page_limit(params),
+        cursor=params.get("cursor", ""),
+    )
+    return as_json(page)
+
+
+class OneJob(Controller):
+    """One path with several methods; it answers OPTIONS itself, as the framework names but one of them there."""
+
+    path = "/v1/jobs/{job_id:str}"
+
+    @get()
+    async def show(self, request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+        """Answer with the job and its progress."""
+        return as_job(await sync_to_thread(door_of(request).desk.job, job_id, tenant_of(request)))
+
+    @delete(status_code=202)
+    async def cancel(self, request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+        """End the job."""
+        job = await sync_to_thread(door_of(request).desk.cancel, job_id, tenant_of(request))
+        return as_job(job, status=202)
+
+    @route(http_method=[HttpMethod.OPTIONS])
+    async def options(self, job_id: FromPath[str]) -> Response[bytes]:
+        """Name the methods."""
+        return Response(b"", status_code=204, headers={"allow": "DELETE, GET, HEAD, OPTIONS"})
+
+
+@get("/v1/jobs/{job_id:str}/result")
+async def show_result(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+    """Answer with the result."""
+    desk = door_of(request).desk
+    return raw_json(await sync_to_thread(desk.result, job_id, tenant_of(request)))
+
+
+@get("/v1/jobs/{job_id:str}/export")
+async def export_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+    """Answer with the citations in the format asked for."""
+    name = export_format(request.query_params)
+    desk = door_of(request).desk
+    return as_file(await sync_to_thread(desk.export, job_id, tenant_of(request), name))
+
+
+@get("/v1/jobs/{job_id:str}/bundle")
+async def bundle_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+    """Answer with everything a replay needs."""
+    desk = door_of(request).desk
+    return as_file(await sync_to_thread(desk.bundle, job_id, tenant_of(request)))
+
+
+@get("/v1/jobs/{job_id:str}/events")
+async def follow_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes] | Stream:
+    """Stream the log from after Last-Event-ID; every refusal comes before the stream."""
+    door = door_of(request)
+    after = sse.start_after(request.headers.get("last-event-id"))
+    await sync_to_thread(door.desk.owned, job_id, tenant_of(request))
+    if request.scope["state"]["is_head"]:
+        return Response(b"", media_type=sse.MEDIA_TYPE, headers=_LIVE)
+    door.watch.check_place()
+    events = sse.stream(door.watch, job_id, after=after, is_over=lambda: _is_over(door, job_id))
+    return Stream(events, media_type=sse.MEDIA_TYPE, headers=_LIVE)
+
+
+async def _is_over(door: Door, job_id: str) -> bool:
+    return await sync_to_thread(door.desk.is_over, job_id)

@@ -1,0 +1,40 @@
+"""The registry as the workers see it, with each source's last outcome laid over it."""
+
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+from signal_search.contracts.source import SourceView
+
+from infra import keys
+from infra.redis import store_errors
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+_VIEWS = msgspec.json.Decoder(tuple[SourceView, ...])
+_MAX_HEALTH = 64
+
+
+def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
+    """Return what workers wrote at their start, empty when none has started yet.
+
+    Raises:
+        StoreFailed: when the store does not answer.
+    """
+    with store_errors():
+        raw = cast("bytes | None", redis.get(keys.sources()))
+    views = _VIEWS.decode(raw) if raw else ()
+    if not views:
+        return ()
+    with store_errors():
+        last = cast(
+            "list[bytes | None]", redis.mget([keys.source_health(each.id) for each in views])
+        )
+    return tuple(
+        view if health is None else msgspec.structs.replace(view, health=_text(health))
+        for view, health in zip(views, last, strict=True)
+    )
+
+
+def _text(health: bytes) -> str:
+    return health.decode("utf-8", "replace")[:_MAX_HEALTH]

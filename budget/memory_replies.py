@@ -1,0 +1,52 @@
+"""Stored replies of one shard in memory: fresh for everyone for a while, kept a while for who waited for them."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from budget.frontier import Completion
+
+
+class _Reply(Struct):
+    body: bytes
+    fresh_until_ms: int
+    kept_until_ms: int
+
+
+class MemoryReplies:
+    """What `turn.lua` stores and `offer.lua` asks for."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._replies: dict[str, _Reply] = {}
+        self._given: dict[str, dict[str, int]] = {}
+
+    def store(self, done: Completion, waiters: Sequence[str], now_ms: int) -> None:
+        """Replace the reply; who was given an earlier one keeps its right until that ends."""
+        kept_until_ms = now_ms + max(done.fresh_ms, done.keep_ms)
+        self._replies[done.uid] = _Reply(done.reply, now_ms + done.fresh_ms, kept_until_ms)
+        given = self._given.setdefault(done.uid, {})
+        given.update(dict.fromkeys(waiters, now_ms + done.keep_ms))
+        self.forget(now_ms)
+
+    def has(self, uid: str, waiter: str, now_ms: int) -> bool:
+        """Say whether there is a reply that is fresh or was given to this waiter."""
+        reply = self._replies.get(uid)
+        given_until_ms = self._given.get(uid, {}).get(waiter, 0)
+        return reply is not None and now_ms < max(reply.fresh_until_ms, given_until_ms)
+
+    def get(self, uid: str, now_ms: int) -> bytes | None:
+        """Return the reply while it is kept."""
+        found = self._replies.get(uid)
+        return found.body if found and now_ms < found.kept_until_ms else None
+
+    def forget(self, now_ms: int) -> None:
+        """Drop what is kept no longer."""
+        replies = {uid: each for uid, each in self._replies.items() if each.kept_until_ms > now_ms}
+        given = {uid: _after(marks, now_ms) for uid, marks in self._given.items()}
+        self._replies = replies
+        self._given = {uid: marks for uid, marks in given.items() if marks}
+
+
+def _after(marks: dict[str, int], now_ms: int) -> dict[str, int]:
+    return {waiter: until_ms for waiter, until_ms in marks.items() if until_ms > now_ms}

@@ -1,0 +1,66 @@
+"""What a job may spend and on whose account: the seed's rules about budgets as plain arithmetic.
+
+Seed 000 gives the tiers their token limits, the estimator its rule and the forecast its share.
+"""
+
+from collections.abc import Mapping
+
+from signal_search.contracts.budget import Amounts, Budget, Dimension
+
+_CJK_FIRST, _CJK_LAST = "\u4e00", "\u9fa5"  # the range of seed 000
+_CHARACTERS_PER_TOKEN = 4
+_FORECAST_PERCENT = 85
+
+
+def limits_for(tier_limits: Mapping[str, int], asked: int | Budget | None) -> Amounts:
+    """Return the limits of a job by dimension.
+
+    A number is a token limit, even 0. A `Budget` wins for the dimensions it names; the tier gives the others.
+    Keys of `tier_limits` that are no dimension (max_sources, width) are left out.
+    """
+    tier = {each: tier_limits[each] for each in Dimension if each in tier_limits}
+    return tier | _asked(asked)
+
+
+def _asked(asked: int | Budget | None) -> Amounts:
+    budget = Budget(tokens=asked) if isinstance(asked, int) else asked or Budget()
+    return {each: limit for each in Dimension if (limit := getattr(budget, each)) is not None}
+
+
+def level_limits(settings: Mapping[str, int]) -> Amounts:
+    """Return the limits of a tenant or of the deployment, in whose settings 0 means "no limit"."""
+    return {each: settings[each] for each in Dimension if settings.get(each, 0) > 0}
+
+
+def job_level(job_id: str) -> str:
+    """Return the name of a job's own level."""
+    return f"job:{job_id}"
+
+
+def levels_for(job_id: str, tenant: str) -> tuple[str, ...]:
+    """Return the levels that a job's spending counts on, narrowest first."""
+    return job_level(job_id), f"tenant:{tenant}", "deployment"
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the token estimate of seed 000: each character U+4E00 to U+9FA5 one, four others one, cut to a whole."""
+    wide = sum(_CJK_FIRST <= each <= _CJK_LAST for each in text)
+    return wide + (len(text) - wide) // _CHARACTERS_PER_TOKEN
+
+
+def is_over(used: int, limit: int) -> bool:
+    """Say whether a limit is reached: from the limit itself on (seed 000)."""
+    return used >= limit
+
+
+def forecast(limit: int) -> int:
+    """Return what a job with this limit is expected to use: 85 percent of it (seed 000)."""
+    return limit * _FORECAST_PERCENT // 100
+
+
+def fetch_cost(passage_tokens: int) -> Amounts:
+    """Return what to reserve for one fetch: the fetch, and the tokens of the passages it is expected to yield.
+
+    passage_tokens: `planning.passage_tokens` of the settings.
+    """
+    return {Dimension.FETCHES: 1, Dimension.TOKENS: passage_tokens}

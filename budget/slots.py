@@ -1,0 +1,109 @@
+"""Slots: a limited number of leases under one name, such as the unfinished jobs of a tenant.
+
+A lease frees itself when its holder does not renew it, so that a crash costs a slot no longer than its time.
+Fails closed: when the store does not answer, `StoreFailed` is raised and nothing is admitted.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from infra import keys
+from infra.clock import Clock, SystemClock
+from infra.redis import store_errors
+from infra.scripts import Argument, load
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+_SCRIPTS = load(
+    Path(__file__).with_name("lua"), "slot_take", "slot_renew", "slot_count", first="slot"
+)
+
+
+class SlotStore(Protocol):
+    """The port. `now_ms` 0 means "ask the store"; every call is idempotent by name and holder."""
+
+    def take(self, name: str, holder: str, limit: int, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Take one of `limit` slots for `ttl_ms`; who has one already prolongs it. False when all are taken."""
+        ...
+
+    def renew(self, name: str, holder: str, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Hold a slot for another `ttl_ms` from now. False when it is no longer the holder's."""
+        ...
+
+    def free(self, name: str, holder: str) -> bool:
+        """Give a slot back. False when there was none."""
+        ...
+
+    def count(self, name: str, now_ms: int = 0) -> int:
+        """Return how many slots are held."""
+        ...
+
+
+class Slots:
+    """Slots in Redis, on a synchronous client."""
+
+    def __init__(self, redis: "Redis") -> None:
+        """Use this client; it is not closed here."""
+        self._redis = redis
+
+    def _run(self, script: str, name: str, *args: Argument) -> int:
+        with store_errors():
+            return cast("int", _SCRIPTS[script](self._redis, [keys.slots(name)], args))
+
+    def take(self, name: str, holder: str, limit: int, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Take a slot, or prolong the one held."""
+        return self._run("slot_take", name, now_ms, holder, ttl_ms, limit) == 1
+
+    def renew(self, name: str, holder: str, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Hold a slot for longer."""
+        return self._run("slot_renew", name, now_ms, holder, ttl_ms) == 1
+
+    def free(self, name: str, holder: str) -> bool:
+        """Give a slot back."""
+        with store_errors():
+            return self._redis.zrem(keys.slots(name), holder) == 1
+
+    def count(self, name: str, now_ms: int = 0) -> int:
+        """Return how many slots are held."""
+        return self._run("slot_count", name, now_ms)
+
+
+class MemorySlots:
+    """Slots in this process: the twin, and for runs without a store."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        """Ask `clock` where a call does not say what time it is."""
+        self._clock = clock or SystemClock()
+        self._ends_ms: dict[str, dict[str, int]] = {}
+
+    def _held(self, name: str, now_ms: int) -> dict[str, int]:
+        held = self._ends_ms.get(name, {})
+        self._ends_ms[name] = {each: ends for each, ends in held.items() if ends > now_ms}
+        return self._ends_ms[name]
+
+    def take(self, name: str, holder: str, limit: int, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Take a slot, or prolong the one held."""
+        now_ms = now_ms or self._clock.now_ms()
+        held = self._held(name, now_ms)
+        if holder not in held and len(held) >= limit:
+            return False
+        held[holder] = now_ms + ttl_ms
+        return True
+
+    def renew(self, name: str, holder: str, ttl_ms: int, now_ms: int = 0) -> bool:
+        """Hold a slot for longer."""
+        now_ms = now_ms or self._clock.now_ms()
+        held = self._held(name, now_ms)
+        if holder not in held:
+            return False
+        held[holder] = now_ms + ttl_ms
+        return True
+
+    def free(self, name: str, holder: str) -> bool:
+        """Give a slot back."""
+        return self._ends_ms.get(name, {}).pop(holder, None) is not None
+
+    def count(self, name: str, now_ms: int = 0) -> int:
+        """Return how many slots are held."""
+        return len(self._held(name, now_ms or self._clock.now_ms()))

@@ -1,0 +1,272 @@
+"""The one door to the network: GET one address, within limits of time, size and headers.
+
+Bodies are read raw and decoded here, because a client's own decoder hands out a 67 MB chunk of a 200 KB bomb before
+any cap can act. A guard names the endpoints a connection may go to, at the moment it is opened, so that no second
+look-up can answer differently; TLS name and Host header stay the host's. Redirects are never followed, cookies never
+kept, proxies of the environment never used. One exchange is one connection attempt: nothing is retried here.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import NamedTuple, Self
+from zlib import crc32
+
+import httpcore
+import httpx
+from msgspec import Struct
+from signal_search.errors import BadReply, BodyTooLarge, TimedOut, Unreachable
+from typing_extensions import override
+
+from infra.bounded_body import BoundedBody
+from infra.clock import Clock
+from infra.settings import Fetch, Loopback
+
+ACCEPT_ENCODING = "gzip, deflate"
+_KEEPALIVE_S = 30.0
+_MAX_TRIES = 3  # addresses of one host that are tried in turn
+
+
+class Endpoint(NamedTuple):
+    """Where a connection really goes: an IP address and a port."""
+
+    address: str
+    port: int
+
+
+Guard = Callable[[str, int], Awaitable[tuple[Endpoint, ...]]]
+
+
+class RawReply(Struct, frozen=True, kw_only=True):
+    """One reply as it came, body decoded from its content encoding but not from its charset.
+
+    headers: names in lower case, repeated ones joined by ", "; cut: the body was longer than asked for and ends early;
+    wire_bytes: body bytes received, before decoding.
+    """
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    fetched_at_ms: int
+    wire_bytes: int = 0
+    cut: bool = False
+
+
+class HttpClient:
+    """A few connection pools sharded by host: few connections each are cheaper than many in one.
+
+    httpx's own client is left out: it parses redirects and keeps cookies, a transport does neither.
+
+    Belongs to one event loop; close it with `aclose` or use it as a context manager. Fails closed: what the guard
+    refuses is not connected to, and the guard's error reaches the caller as it is.
+    """
+
+    def __init__(self, fetch: Fetch, loopback: Loopback, guard: Guard, clock: Clock) -> None:
+        """Open nothing yet; connections are made by the first request."""
+        self._fetch = fetch
+        self._mapped = frozenset(host.lower() for host in loopback.hosts)
+        self._clock = clock
+        context = httpx.create_ssl_context(trust_env=False)
+        self._transports = tuple(
+            _GuardedTransport(guard, context, fetch) for _ in range(fetch.clients)
+        )
+
+    async def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        total_timeout_s: float | None = None,
+        max_body_bytes: int | None = None,
+        cut: bool = False,
+    ) -> RawReply:
+        """Make one exchange. `cut` keeps the first `max_body_bytes` of a longer body instead of refusing it.
+
+        Raises:
+            TimedOut: the whole exchange took longer than `total_timeout_s`, or connecting took too long.
+            Unreachable: no connection, or it broke.
+            BodyTooLarge: more than `max_body_bytes` after decoding.
+            BadReply: not HTTP, an unknown content encoding, a broken or truncated body, too many header bytes.
+        """
+        limit = self._fetch.max_body_bytes if max_body_bytes is None else max_body_bytes
+        deadline_s = self._fetch.total_timeout_s if total_timeout_s is None else total_timeout_s
+        request = self._request(url, headers)
+        transport = self._transports[crc32(request.url.raw_host) % len(self._transports)]
+        with _our_errors():
+            async with asyncio.timeout(deadline_s):
+                response = await transport.handle_async_request(request)
+                try:
+                    return await self._read(url, response, limit, cut=cut)
+                finally:
+                    await response.aclose()
+
+    def _request(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
+        try:
+            parsed = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise Unreachable("The address cannot be parsed.") from None
+        if parsed.host in self._mapped:
+            parsed = parsed.copy_with(scheme="http")
+        sent = {**headers, "accept-encoding": ACCEPT_ENCODING}
+        limits = {"timeout": self._timeouts(), "target": _target(url)}
+        return httpx.Request("GET", parsed, headers=sent, extensions=limits)
+
+    def _timeouts(self) -> dict[str, float]:
+        total = self._fetch.total_timeout_s
+        connect = self._fetch.connect_timeout_s
+        return {"connect": connect, "read": total, "write": total, "pool": total}
+
+    async def _read(self, url: str, response: httpx.Response, limit: int, *, cut: bool) -> RawReply:
+        _check_headers(response, self._fetch.max_header_bytes)
+        body = BoundedBody(response.headers.get("content-encoding", ""), limit)
+        async for chunk in response.aiter_raw():
+            body.feed(chunk)
+            if body.full and not cut:
+                raise BodyTooLarge
+            if body.full:
+                break
+        return RawReply(
+            url=url,
+            status=response.status_code,
+            headers=_joined(response.headers),
+            body=body.finish(),
+            fetched_at_ms=self._clock.now_ms(),
+            wire_bytes=body.wire_bytes,
+            cut=body.full,
+        )
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for transport in self._transports:
+            await transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every connection."""
+        await self.aclose()
+
+
+def _target(url: str) -> bytes:
+    """Return path and query as written: httpx would re-quote them, and some servers tell the difference."""
+    rest = url.split("#", 1)[0].split("://", 1)[-1]
+    start = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
+    target = rest[start:]
+    if not target.startswith("/"):
+        target = f"/{target}"
+    if not target.isascii() or any(char <= " " or char == "\x7f" for char in target):
+        raise Unreachable("The address is not in its canonical form.")
+    return target.encode()
+
+
+def _check_headers(response: httpx.Response, limit: int) -> None:
+    size = sum(len(name) + len(value) + 4 for name, value in response.headers.raw)
+    if size > limit:
+        raise BadReply("The reply's headers are larger than the limit.")
+
+
+def _joined(headers: httpx.Headers) -> dict[str, str]:
+    return {name.lower(): headers[name] for name in headers}
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    """Turn the libraries' errors into ours, without their text (which may hold an address)."""
+    try:
+        yield
+    except (TimeoutError, httpcore.TimeoutException) as error:
+        raise TimedOut from error
+    except (httpcore.ProtocolError, httpx.DecodingError) as error:
+        raise BadReply from error
+    except (httpcore.NetworkError, httpcore.UnsupportedProtocol, httpx.HTTPError, OSError) as error:
+        raise Unreachable from error
+
+
+class _GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections only to endpoints the guard names, in their order."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._network = httpcore.AnyIOBackend()
+
+    @override
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        failure: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
+        for address, real_port in (await self._guard(host, port))[:_MAX_TRIES]:
+            try:
+                return await self._network.connect_tcp(
+                    address, real_port, timeout, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure or Unreachable
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        await self._network.sleep(seconds)
+
+
+class _Stream(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    @override
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._response.aiter_stream():
+            yield piece
+
+    @override
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+class _GuardedTransport(httpx.AsyncBaseTransport):
+    """httpx over an httpcore pool with our own network back end; httpx itself offers no way to pass one."""
+
+    def __init__(self, guard: Guard, context: ssl.SSLContext, fetch: Fetch) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=max(4, fetch.concurrency // fetch.clients),
+            max_keepalive_connections=4,
+            keepalive_expiry=_KEEPALIVE_S,
+            network_backend=_GuardedBackend(guard),
+        )
+
+    @override
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.extensions["target"],
+        )
+        response = await self._pool.handle_async_request(
+            httpcore.Request(
+                request.method,
+                url,
+                headers=request.headers.raw,
+                extensions={"timeout": request.extensions.get("timeout", {})},
+            )
+        )
+        return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))
+
+    @override
+    async def aclose(self) -> None:
+        await self._pool.aclose()

@@ -1,0 +1,37 @@
+"""Why a verdict is what it is: the stable codes that results carry."""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """One code per verdict; the codes of guards also name why a judge's TRUE was vetoed."""
+
+    VERBATIM_IN_SOURCE = "verbatim_in_source"
+    VERBATIM = "verbatim"
+    SAME_STATEMENT = "same_statement"
+    JUDGED = "judged"
+    NUMBER_CONFLICT = "number_conflict"
+    NEGATION_CONFLICT = "negation_conflict"
+    ANTONYM_CONFLICT = "antonym_conflict"
+    JUDGED_FALSE = "judged_false"
+    CONTRADICTED_ELSEWHERE = "contradicted_elsewhere"
+    WEAK_ANCHOR = "weak_anchor"
+    PARTLY_COVERED = "partly_covered"
+    OTHER_ORDER = "other_order"
+    NUMBER_MISSING = "number_missing"
+    NAME_MISSING = "name_missing"
+    NAME_OUT_OF_PLACE = "name_out_of_place"
+    SCATTERED = "scattered"
+    NUMBER_AMBIGUOUS = "number_ambiguous"
+    WORD_UNMATCHED = "word_unmatched"
+    WORD_REPLACED = "word_replaced"
+    NEGATION_DIFFERS = "negation_differs"
+    ANTONYM_DIFFERS = "antonym_differs"
+    EXCLUSIVE_UNSUPPORTED = "exclusive_unsupported"
+    DEBUNKED = "debunked"
+    MODALITY_DIFFERS = "modality_differs"
+    QUESTION = "question"
+    NO_SOURCE = "no_source"
+    NO_WORDS = "no_words"
+    JUDGE_FAILED = "judge_failed"
+    JUDGE_INVALID = "judge_invalid"

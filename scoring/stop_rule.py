@@ -1,0 +1,225 @@
+"""When more searching would not change the answer: pure, asked after every arrival, and always with its numbers.
+
+Narrow tiers (L0, L1) end at agreement or at the budget, and ending there is no cut. Coverage tiers (L2, L3) end when
+the checklist is closed or nothing new comes; there the budget or the deadline first means that something is missing.
+Saturation is an estimate from few, dependent sources and over-estimates: it is reported with its basis, and neither a
+failed source nor a second page of the same site counts for it.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from signal_search.contracts.query import Tier
+from signal_search.contracts.result import Stop, StopReason
+
+from scoring.saturation import Saturation, saturation_of
+from scoring.stop_texts import TEXTS, would_have
+
+__all__ = [
+    "TEXTS",
+    "Arrival",
+    "Continue",
+    "Evidence",
+    "QuestionEvidence",
+    "StopRules",
+    "coverage_of",
+    "decide",
+]
+
+_NARROW = frozenset({Tier.L0, Tier.L1})
+# An estimate from fewer finds than this says nothing.
+_LEAST_FINDS = 4
+_LEAST_SITES = 2
+
+
+class StopRules(Struct, frozen=True, kw_only=True):
+    """The section `stop` of the settings, field by field."""
+
+    agreement: int = 2
+    quiet_arrivals: int = 4
+    coverage_at: float = 1.0
+    saturation_at: float = 0.9
+    min_sources: int = 2
+
+
+class QuestionEvidence(Struct, frozen=True, kw_only=True):
+    """What one sub-question has so far.
+
+    sites: independent sites whose text speaks to it; agreeing: the most of them that say the same; pending: its calls
+    that are not answered yet. A contrary question is closed when it was asked, for there may be nothing to find.
+    """
+
+    question_id: str
+    sites: int = 0
+    agreeing: int = 0
+    pending: int = 0
+    is_contrary: bool = False
+
+
+class Arrival(Struct, frozen=True, kw_only=True):
+    """One reply: how many finds (documents or statements) it added; a failed one is no news about the world."""
+
+    new: int
+    round: int = 1
+    failed: bool = False
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """The state of a job as the rule sees it.
+
+    finds: for each distinct find, on how many independent sites it was seen; left: what is left of the purse by
+    dimension; outstanding: calls and fetches on their way; unmade: calls that could still be made in this or a later
+    round; judged_enough, gap_closed: what a judge said; needs_search: false when the given documents suffice.
+    """
+
+    tier: Tier
+    questions: tuple[QuestionEvidence, ...] = ()
+    arrivals: tuple[Arrival, ...] = ()
+    finds: tuple[int, ...] = ()
+    sites: int = 0
+    left: dict[str, int] = {}
+    outstanding: int = 0
+    unmade: int = 0
+    rounds: int = 1
+    max_rounds: int = 1
+    deadline_passed: bool = False
+    cancelled: bool = False
+    judged_enough: bool = False
+    gap_closed: bool = False
+    needs_search: bool = True
+
+
+class Continue(Struct, frozen=True, kw_only=True):
+    """Go on; the numbers of this moment are for the trace."""
+
+    coverage: float
+    saturation: float
+    basis: str
+
+
+def decide(evidence: Evidence, rules: StopRules, language: str = "en") -> Continue | Stop:
+    """Decide on the evidence so far; every stop has one reason, its text, the numbers, and what would come next."""
+    coverage = coverage_of(evidence, rules)
+    estimate = saturation_of(evidence.finds)
+    tests = _NARROW_TESTS if evidence.tier in _NARROW else _COVERAGE_TESTS
+    for reason, test in (*_FIRST_TESTS, *tests, *_LAST_TESTS):
+        if test(_View(evidence, rules, coverage, estimate)):
+            return _stop(reason, evidence, coverage, estimate, language)
+    return Continue(coverage=coverage, saturation=estimate.value, basis=estimate.basis)
+
+
+def coverage_of(evidence: Evidence, rules: StopRules) -> float:
+    """Return the share (0..1) of the sub-questions that are closed; 0 without any."""
+    closed = [_is_closed(each, evidence.tier, rules) for each in evidence.questions]
+    return round(sum(closed) / len(closed), 4) if closed else 0.0
+
+
+def _is_closed(question: QuestionEvidence, tier: Tier, rules: StopRules) -> bool:
+    needed = 1 if tier in _NARROW else rules.min_sources
+    return question.sites >= needed or (question.is_contrary and not question.pending)
+
+
+def _stop(
+    reason: StopReason, evidence: Evidence, coverage: float, estimate: Saturation, language: str
+) -> Stop:
+    open_ids = [each.question_id for each in evidence.questions if not each.sites]
+    is_cut = reason in {StopReason.BUDGET_COVERAGE, StopReason.DEADLINE}
+    return Stop(
+        reason=reason,
+        text=TEXTS[reason]["zh" if language == "zh" else "en"],
+        exhausted=is_cut and evidence.tier not in _NARROW,
+        coverage=coverage,
+        saturation=estimate.value,
+        rounds=evidence.rounds,
+        basis=estimate.basis,
+        would_have=would_have(evidence.outstanding, evidence.unmade, open_ids, language),
+    )
+
+
+# --- the tests, in the order in which they are asked ------------------------------------------------------------------
+
+
+class _View(Struct, frozen=True):
+    evidence: Evidence
+    rules: StopRules
+    coverage: float
+    estimate: Saturation
+
+
+_Test = tuple[StopReason, Callable[[_View], bool]]
+
+
+def _agrees(view: _View) -> bool:
+    """One source is enough for a checkable value; one fact wants as many as the rules say."""
+    needed = 1 if view.evidence.tier is Tier.L0 else view.rules.agreement
+    main = [each for each in view.evidence.questions if not each.is_contrary]
+    return bool(main) and all(each.agreeing >= needed for each in main)
+
+
+def _is_spent(view: _View) -> bool:
+    return any(amount <= 0 for name, amount in view.evidence.left.items() if name != "rounds")
+
+
+def _is_covered(view: _View) -> bool:
+    is_closed = bool(view.evidence.questions) and view.coverage >= view.rules.coverage_at
+    return is_closed or view.evidence.gap_closed or view.evidence.judged_enough
+
+
+def _is_saturated(view: _View) -> bool:
+    has_basis = len(view.evidence.finds) >= _LEAST_FINDS and view.evidence.sites >= _LEAST_SITES
+    return has_basis and view.estimate.value >= view.rules.saturation_at
+
+
+def _is_quiet(view: _View) -> bool:
+    """Nothing new in the last arrivals, or in a whole round after the first. Failed replies are no silence."""
+    heard = [each for each in view.evidence.arrivals if not each.failed]
+    if not any(each.new for each in heard):
+        return False
+    last = heard[-view.rules.quiet_arrivals :]
+    is_long = len(last) == view.rules.quiet_arrivals and not any(each.new for each in last)
+    return is_long or _has_quiet_round(heard, view.evidence)
+
+
+def _has_quiet_round(heard: list[Arrival], evidence: Evidence) -> bool:
+    by_round: dict[int, int] = {}
+    for each in heard:
+        by_round[each.round] = by_round.get(each.round, 0) + each.new
+    is_over = evidence.outstanding == 0 and evidence.rounds in by_round
+    return is_over and len(by_round) > 1 and by_round[evidence.rounds] == 0
+
+
+def _is_over(view: _View) -> bool:
+    return view.evidence.outstanding == 0 and view.evidence.unmade == 0
+
+
+def _none_reached(view: _View) -> bool:
+    return _is_over(view) and all(each.failed for each in view.evidence.arrivals)
+
+
+def _none_found(view: _View) -> bool:
+    return _is_over(view) and not any(each.sites for each in view.evidence.questions)
+
+
+_FIRST_TESTS: tuple[_Test, ...] = (
+    (StopReason.CANCELLED, lambda view: view.evidence.cancelled),
+    (StopReason.NO_SEARCH_NEEDED, lambda view: not view.evidence.needs_search),
+)
+_NARROW_TESTS: tuple[_Test, ...] = (
+    (StopReason.AGREEMENT, _agrees),
+    (StopReason.BUDGET_NARROW, _is_spent),
+    (StopReason.DEADLINE, lambda view: view.evidence.deadline_passed),
+    (StopReason.NOTHING_NEW, _is_quiet),
+    (StopReason.NO_SEARCH_NEEDED, lambda view: view.evidence.judged_enough),
+)
+_COVERAGE_TESTS: tuple[_Test, ...] = (
+    (StopReason.CHECKLIST_CLOSED, _is_covered),
+    (StopReason.SATURATED, _is_saturated),
+    (StopReason.NOTHING_NEW, _is_quiet),
+    (StopReason.BUDGET_COVERAGE, _is_spent),
+    (StopReason.DEADLINE, lambda view: view.evidence.deadline_passed),
+)
+_LAST_TESTS: tuple[_Test, ...] = (
+    (StopReason.NO_SOURCE_REACHED, _none_reached),
+    (StopReason.NO_EVIDENCE, _none_found),
+    (StopReason.PLAN_COMPLETE, _is_over),
+)

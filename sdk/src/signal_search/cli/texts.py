@@ -1,0 +1,140 @@
+"""Everything the command line says, in English and Chinese: one table."""
+
+from collections.abc import Mapping
+
+_TABLE: Mapping[str, tuple[str, str]] = {
+    # parts of an answer
+    "no_answer": (
+        "No answer: nothing that was found supports one.",
+        "没有答案：所得材料均不足以支持结论。",
+    ),
+    "findings": ("Findings", "发现"),
+    "sources": ("Sources", "来源"),
+    "weight": ("weight {value:.4f}", "权重 {value:.4f}"),
+    "retracted": ("RETRACTED", "已撤稿"),
+    "conflicts": ("Conflicts", "冲突"),
+    "uncertain": ("Open and uncertain", "未决与存疑"),
+    "confidence": ("Confidence: {value:.2f}", "置信度：{value:.2f}"),
+    "stopped": ("Stopped: {text} ({reason})", "停止原因：{text}（{reason}）"),
+    "exhausted": (
+        "The budget or the deadline ended first; coverage may be incomplete.",
+        "预算或期限先到，覆盖可能不完整。",
+    ),
+    "spent": (
+        "Spent: {tokens} tokens ({counting}), {calls} calls, {fetches} fetches, {bytes} bytes, {rounds} rounds",
+        "消耗：{tokens} 词元（{counting}），{calls} 次调用，{fetches} 次抓取，{bytes} 字节，{rounds} 轮",
+    ),
+    "warnings": ("Warnings", "警告"),
+    "unreached": ("No source could be reached:", "没有任何来源可以访问："),
+    "troubled": ("Sources with trouble:", "出现问题的来源："),
+    "until": ("not before {until}", "{until} 之前不再访问"),
+    "job": ("Job {job_id}, tier {tier}", "任务 {job_id}，层级 {tier}"),
+    # progress
+    "waiting": ("Waiting for", "等待"),
+    "next_in": ("next fetch in about {seconds} s", "约 {seconds} 秒后进行下一次抓取"),
+    "calls": ("calls {done}/{planned}", "调用 {done}/{planned}"),
+    "fetches": (
+        "fetches {done} done, {queued} queued, {refused} refused",
+        "抓取 完成 {done}，排队 {queued}，拒绝 {refused}",
+    ),
+    "documents": ("documents {count}", "文档 {count}"),
+    "budget": ("{dimension}: {used} used, {left} left", "{dimension}：已用 {used}，剩余 {left}"),
+    "elapsed": ("{seconds} s", "{seconds} 秒"),
+    "entry.submitted": ("submitted: {job_id}", "已提交：{job_id}"),
+    "entry.planned": (
+        "planned: tier {tier}, {questions} questions, {calls} calls",
+        "已规划：层级 {tier}，{questions} 个问题，{calls} 次调用",
+    ),
+    "entry.refused": ("not asked: {source}: {reason}", "未访问：{source}：{reason}"),
+    "entry.queued": ("waiting {seconds} s for {host}", "等待 {seconds} 秒：{host}"),
+    "entry.fetched": (
+        "fetched {url} ({documents} documents)",
+        "已抓取 {url}（{documents} 篇文档）",
+    ),
+    "entry.missed": ("no reply used from {url}: {reason}", "未取得 {url}：{reason}"),
+    "entry.assessed": (
+        "round {round}: {documents} documents, coverage {coverage:.2f}, saturation {saturation:.2f}",
+        "第 {round} 轮：{documents} 篇文档，覆盖率 {coverage:.2f}，饱和度 {saturation:.2f}",
+    ),
+    "entry.expanded": (
+        "round {round}: {calls} more calls ({why})",
+        "第 {round} 轮：追加 {calls} 次调用（{why}）",
+    ),
+    "entry.stopped": ("stopping: {text}", "停止：{text}"),
+    "entry.ended": ("job {state}", "任务{state}"),
+    # states
+    "state.queued": ("queued", "排队中"),
+    "state.planning": ("planning", "规划中"),
+    "state.crawling": ("crawling", "抓取中"),
+    "state.reducing": ("reducing", "归并中"),
+    "state.delegated": ("delegated", "等待委托"),
+    "state.succeeded": ("succeeded", "已完成"),
+    "state.partial": ("partial", "部分完成"),
+    "state.failed": ("failed", "失败"),
+    "state.cancelled": ("cancelled", "已取消"),
+    "state.expired": ("expired", "已过期"),
+    # why a source gave nothing
+    "reason.source_unreachable": ("could not connect", "无法连接"),
+    "reason.source_timed_out": ("did not answer in time", "未及时应答"),
+    "reason.source_rate_limited": ("asked to be called less often", "要求降低访问频率"),
+    "reason.source_server_fault": ("answered with a server error", "服务器出错"),
+    "reason.source_denied": ("denied access", "拒绝访问"),
+    "reason.source_not_found": ("has nothing at this address", "该地址没有内容"),
+    "reason.source_bad_reply": ("its reply could not be understood", "应答无法理解"),
+    "reason.source_body_too_large": ("its reply was larger than the limit", "应答超过大小限制"),
+    "reason.robots": ("robots.txt forbids it", "robots.txt 不允许"),
+    "reason.robots_unreachable": ("its robots.txt could not be read", "无法读取 robots.txt"),
+    "reason.crawl_delay_too_long": ("its crawl delay is too long", "要求的抓取间隔过长"),
+    "reason.address": ("its address is not allowed", "地址不被允许"),
+    "reason.login_wall": ("behind a login", "需要登录"),
+    "reason.pay_wall": ("behind a pay wall", "需要付费"),
+    "reason.challenge": ("asks to prove being human", "要求人机验证"),
+    "reason.noindex": ("asks not to be indexed", "要求不被索引"),
+    "reason.budget": ("the budget did not suffice", "预算不足"),
+    "reason.suspended": ("suspended after repeated failures", "多次失败后暂停访问"),
+    "reason.queue_full": ("its queue is full", "队列已满"),
+    "reason.deadline": ("the deadline came first", "期限先到"),
+    "reason.not_configured": ("not configured", "未配置"),
+    "reason.content_type": ("not a readable type of content", "内容类型不可读"),
+    "reason.empty": ("nothing readable in it", "没有可读内容"),
+    "reason.duplicate": ("already known", "内容重复"),
+    # faults and notes
+    "error.gateway_unreachable": ("the gateway could not be reached", "无法连接网关"),
+    "error.gateway_timed_out": ("the gateway did not answer in time", "网关未及时应答"),
+    "error.unauthorized": ("a valid token is required (--token)", "需要有效的令牌（--token）"),
+    "error.job_not_found": ("there is no such job", "没有这个任务"),
+    "error.job_unfinished": ("the job has not finished yet", "任务尚未结束"),
+    "error.job_finished": ("the job has already ended", "任务已经结束"),
+    "error.result_expired": ("the result has expired and was deleted", "结果已过期并删除"),
+    "error.rate_limited": ("too many requests", "请求过多"),
+    "error.job_cancelled": ("the job was cancelled", "任务已取消"),
+    "error.job_expired": (
+        "the job's deadline passed before it could answer",
+        "任务期限已过，未能作答",
+    ),
+    "error.store_unavailable": ("the job store did not answer", "任务存储没有应答"),
+    "field": ("field: {name}", "字段：{name}"),
+    "again_in": ("try again in {seconds} s", "{seconds} 秒后再试"),
+    "interrupted": ("interrupted; the job was cancelled", "已中断，任务已取消"),
+    "left": ("interrupted; the job goes on", "已中断，任务仍在继续"),
+    "written": ("written to {path}", "已写入 {path}"),
+    "no_jobs": ("no jobs", "没有任务"),
+    "more": ("more: --cursor {cursor}", "更多：--cursor {cursor}"),
+    "room_broken": ("the commands of '{room}' could not be loaded", "无法加载“{room}”的命令"),
+}
+
+
+class Texts:
+    """The table in one language."""
+
+    def __init__(self, lang: str) -> None:
+        """Take a locale such as zh_CN.UTF-8 or en; whatever is not Chinese is English."""
+        self._column = 1 if lang.lower().startswith("zh") else 0
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the text with the values in their places."""
+        return _TABLE[key][self._column].format(**values)
+
+    def lookup(self, key: str, fallback: str) -> str:
+        """Return the text, or the fallback where the table has none."""
+        return self(key) if key in _TABLE else fallback

@@ -1,0 +1,117 @@
+"""`AsyncClient`: Signal Search from asyncio. HTTP is native; transports that only block are carried by threads."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from signal_search.client.bridge import Bridged, in_thread
+from signal_search.client.desk import Desk
+from signal_search.client.following import Follow, Update
+from signal_search.client.http import AsyncHttpTransport
+from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.timing import LoopTiming, Timing
+from signal_search.client.transport import AsyncTransport, JobList, open_transport, refuse_both
+from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import SourceView
+from signal_search.contracts.trace import LogEntry
+
+
+class AsyncClient:
+    """What `Client` does, for asyncio; a cancelled task cancels its job. An asynchronous context manager."""
+
+    def __init__(
+        self,
+        gateway_url: str | None = None,
+        *,
+        redis_url: str | None = None,
+        token: str | None = None,
+        transport: AsyncTransport | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        """Open the transport that the addresses name; see `Client`.
+
+        An embedded stack is started here and blocks for the seconds that takes.
+        """
+        chosen = transport or _open(gateway_url, redis_url, token)
+        self._desk = Desk(chosen, timing or LoopTiming())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of connections, and of the embedded stack if this client started it."""
+        await self._desk.transport.close()
+
+    async def retrieve(  # noqa: PLR0913 - the signature is public and fixed; all but three are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        budget: BudgetLike = None,
+        *,
+        depth: Depth | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - it cancels the job as well, which asyncio.timeout cannot
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> Result:
+        """Submit a job, follow it and return its result; see `Client.retrieve`."""
+        request = build_request(query, constraints, budget, depth=depth, sources=sources)
+        return await self._desk.retrieve(request, timeout, on_progress)
+
+    async def submit(self, request: RetrieveRequest, *, idempotency_key: str | None = None) -> Job:
+        """Submit a job and return at once; without a key of yours one is made for this call and its retries."""
+        return await self._desk.submit(request, idempotency_key)
+
+    async def job(self, job_id: str) -> Job:
+        """Return the job as it is now; NotFound when there is none."""
+        return await self._desk.job(job_id)
+
+    async def jobs(
+        self, *, state: JobState | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> JobList:
+        """Return (jobs, cursor of the next page or None), newest first."""
+        return await self._desk.jobs(state, limit, cursor)
+
+    async def result(self, job_id: str) -> Result:
+        """Return the result; Conflict while unfinished, Gone when expired."""
+        return await self._desk.result(job_id)
+
+    def events(self, job_id: str, *, after: str = "") -> AsyncGenerator[tuple[str, LogEntry], None]:
+        """Iterate (id, entry) of the job's log to its last entry, over lost connections; `after` resumes."""
+        return self._desk.log(job_id, after)
+
+    def follow(self, job_id: str) -> AsyncGenerator[Update, None]:
+        """Iterate what happens to a job until it ends; leaving the loop does not cancel it."""
+        return self._desk.follow_by_id(job_id, Follow())
+
+    async def cancel(self, job_id: str) -> Job:
+        """Cancel the job; Conflict when it has ended."""
+        return await self._desk.cancel(job_id)
+
+    async def export(self, job_id: str, name: str) -> str:
+        """Return the result in an export format (bibtex, ris, csl, markdown, noteexpress)."""
+        return await self._desk.export(job_id, name)
+
+    async def bundle(self, job_id: str) -> bytes:
+        """Return the job's log and documents as a zstd archive, for replay."""
+        return await self._desk.bundle(job_id)
+
+    async def sources(self) -> tuple[SourceView, ...]:
+        """Return the registry as the deployment sees it."""
+        return await self._desk.sources()
+
+
+def _open(gateway_url: str | None, redis_url: str | None, token: str | None) -> AsyncTransport:
+    refuse_both(gateway_url, redis_url)
+    if gateway_url is not None:
+        return AsyncHttpTransport(gateway_url, token)
+    return Bridged(open_transport(None, redis_url, token), in_thread)

@@ -1,0 +1,124 @@
+"""`Client`: Signal Search from ordinary code."""
+
+from collections.abc import Callable, Generator, Sequence
+from types import TracebackType
+from typing import Self
+
+from signal_search.client.bridge import Bridged, at_once, iterate_now, run_now
+from signal_search.client.desk import Desk
+from signal_search.client.following import Follow, Update
+from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.timing import BlockingTiming, Timing
+from signal_search.client.transport import JobList, Transport, open_transport
+from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import SourceView
+from signal_search.contracts.trace import LogEntry
+
+
+class Client:
+    """Blocking access to a gateway, a Redis, or with neither an embedded stack. A context manager.
+
+    Every method raises `SignalSearchError`. Busy answers and lost connections are retried for up to 30 s.
+    """
+
+    def __init__(
+        self,
+        gateway_url: str | None = None,
+        *,
+        redis_url: str | None = None,
+        token: str | None = None,
+        transport: Transport | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        """Open the transport that the addresses name; `transport` and `timing` take the place of the own ones.
+
+        Raises:
+            Invalid: both addresses were given, or one is malformed.
+            Unsupported: this installation lacks the transport.
+        """
+        chosen = transport or open_transport(gateway_url, redis_url, token)
+        self._desk = Desk(Bridged(chosen, at_once), timing or BlockingTiming())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of connections, and of the embedded stack if this client started it."""
+        run_now(self._desk.transport.close())
+
+    def retrieve(  # noqa: PLR0913 - the signature is public and fixed; all but three are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        budget: BudgetLike = None,
+        *,
+        depth: Depth | None = None,
+        timeout: float | None = None,
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> Result:
+        """Submit a job, follow it and return its result.
+
+        timeout: seconds; when they pass, or on Ctrl-C, the job is cancelled. on_progress: called with every log entry
+        and sign of life. sources: the only sources to ask (ids, `site:URL`, `feed:URL`).
+
+        Raises:
+            Invalid: a field is out of its bounds (before anything is sent).
+            Failed: client_timeout, job_cancelled, job_expired, or what the job failed of.
+        """
+        request = build_request(query, constraints, budget, depth=depth, sources=sources)
+        return run_now(self._desk.retrieve(request, timeout, on_progress))
+
+    def submit(self, request: RetrieveRequest, *, idempotency_key: str | None = None) -> Job:
+        """Submit a job and return at once; without a key of yours one is made for this call and its retries."""
+        return run_now(self._desk.submit(request, idempotency_key))
+
+    def job(self, job_id: str) -> Job:
+        """Return the job as it is now; NotFound when there is none."""
+        return run_now(self._desk.job(job_id))
+
+    def jobs(
+        self, *, state: JobState | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> JobList:
+        """Return (jobs, cursor of the next page or None), newest first."""
+        return run_now(self._desk.jobs(state, limit, cursor))
+
+    def result(self, job_id: str) -> Result:
+        """Return the result; Conflict while unfinished, Gone when expired."""
+        return run_now(self._desk.result(job_id))
+
+    def events(
+        self, job_id: str, *, after: str = ""
+    ) -> Generator[tuple[str, LogEntry], None, None]:
+        """Iterate (id, entry) of the job's log to its last entry, over lost connections; `after` resumes."""
+        return iterate_now(self._desk.log(job_id, after))
+
+    def follow(self, job_id: str) -> Generator[Update, None, None]:
+        """Iterate what happens to a job until it ends; leaving the loop does not cancel it."""
+        return iterate_now(self._desk.follow_by_id(job_id, Follow()))
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancel the job; Conflict when it has ended."""
+        return run_now(self._desk.cancel(job_id))
+
+    def export(self, job_id: str, name: str) -> str:
+        """Return the result in an export format (bibtex, ris, csl, markdown, noteexpress)."""
+        return run_now(self._desk.export(job_id, name))
+
+    def bundle(self, job_id: str) -> bytes:
+        """Return the job's log and documents as a zstd archive, for replay."""
+        return run_now(self._desk.bundle(job_id))
+
+    def sources(self) -> tuple[SourceView, ...]:
+        """Return the registry as the deployment sees it."""
+        return run_now(self._desk.sources())

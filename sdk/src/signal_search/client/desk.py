@@ -1,0 +1,186 @@
+"""Everything the client does beyond one call: retry within bounds, follow a job to its end, cancel what is abandoned.
+
+Written once, as coroutines over an `AsyncTransport`: `AsyncClient` awaits them, `Client` runs the same ones over a
+transport that never suspends (see `bridge`).
+"""
+
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from signal_search.client.following import Follow, Following, Update
+from signal_search.client.replies import backoff_s, failure_of
+from signal_search.client.timing import Timing
+from signal_search.client.transport import AsyncTransport, JobList
+from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import SourceView
+from signal_search.contracts.trace import LogEntry
+from signal_search.errors import Busy, Conflict, Failed, Gone, NotFound, SignalSearchError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call may be retried: so many attempts, and not beyond so many seconds in all."""
+
+    attempts: int
+    seconds: float
+
+
+CALL = Patience(attempts=4, seconds=30.0)
+FOLLOW = Patience(attempts=60, seconds=120.0)  # outlives the restart of a gateway
+GIVE_UP = Patience(attempts=2, seconds=2.0)
+
+
+class Desk:
+    """The client's conduct over one transport."""
+
+    def __init__(self, transport: AsyncTransport, timing: Timing) -> None:
+        """Use the transport; the caller closes it."""
+        self.transport = transport
+        self._timing = timing
+
+    async def call(
+        self, ask: Callable[[], Awaitable[T]], patience: Patience = CALL, until: float | None = None
+    ) -> T:
+        """Return the answer, asking again after Busy, StoreFailed and lost connections.
+
+        A Retry-After is honoured when it ends within the patience and before `until` (monotonic seconds); else the
+        error is raised at once and carries `retry_after_s`.
+        """
+        end = self._end(patience.seconds, until)
+        attempt = 0
+        while True:
+            try:
+                return await ask()
+            except (Busy, Failed) as error:
+                wait_s = backoff_s(error, attempt)
+                attempt += 1
+                if wait_s is None or attempt >= patience.attempts:
+                    raise
+                if self._timing.monotonic() + wait_s > end:
+                    raise
+            await self._timing.pause(wait_s)
+
+    def _end(self, seconds: float, until: float | None) -> float:
+        end = self._timing.monotonic() + seconds
+        return end if until is None else min(end, until)
+
+    async def submit(
+        self,
+        request: RetrieveRequest,
+        idempotency_key: str | None = None,
+        until: float | None = None,
+    ) -> Job:
+        """Submit one job; every retry carries the same key, so it stays one."""
+        key = idempotency_key or secrets.token_hex(16)
+        return await self.call(
+            lambda: self.transport.submit(request, idempotency_key=key), until=until
+        )
+
+    async def retrieve(
+        self,
+        request: RetrieveRequest,
+        timeout_s: float | None,
+        on_progress: Callable[[Update], object] | None,
+    ) -> Result:
+        """Submit, follow to the end and return the result; leaving earlier, by whatever way, cancels the job.
+
+        Raises:
+            Failed: client_timeout, when `timeout_s` passed first.
+        """
+        until = None if timeout_s is None else self._timing.monotonic() + timeout_s
+        job = await self.submit(request, until=until)
+        async with self._cancelled_unless_finished(job.id):
+            wish = Follow(until=until, refresh=on_progress is not None)
+            async with aclosing(self.follow(wish, job)) as updates:
+                async for update in updates:
+                    job = update.job
+                    if on_progress is not None:
+                        on_progress(update)
+                    self._check_time(until)
+        return await self.outcome(job)
+
+    def _check_time(self, until: float | None) -> None:
+        if until is not None and self._timing.monotonic() >= until:
+            raise Failed(
+                "no answer within the timeout; the job was cancelled", code="client_timeout"
+            )
+
+    @asynccontextmanager
+    async def _cancelled_unless_finished(self, job_id: str) -> AsyncIterator[None]:
+        finished = False
+        try:
+            yield
+            finished = True
+        finally:
+            if not finished:
+                with suppress(SignalSearchError):
+                    await self.call(lambda: self.transport.cancel(job_id), GIVE_UP)
+
+    async def outcome(self, job: Job) -> Result:
+        """Return an ended job's result, or raise what became of a job that has none."""
+        try:
+            return await self.result(job.id)
+        except (Conflict, Gone, NotFound) as error:
+            if job.state in {JobState.SUCCEEDED, JobState.PARTIAL}:
+                raise
+            raise failure_of(job) from error
+
+    def follow(self, wish: Follow, job: Job) -> AsyncGenerator[Update, None]:
+        """Yield what happens to the job, as `wish` says, until it ends."""
+
+        def look() -> Awaitable[Job]:
+            ask = partial(self.transport.job, job.id)
+            return self.call(ask, FOLLOW, wish.until)
+
+        return Following(self.transport, self._timing, look, wish).updates(job)
+
+    async def follow_by_id(self, job_id: str, wish: Follow) -> AsyncGenerator[Update, None]:
+        """Look the job up, then follow it."""
+        job = await self.job(job_id)
+        async with aclosing(self.follow(wish, job)) as updates:
+            async for update in updates:
+                yield update
+
+    async def log(self, job_id: str, after: str) -> AsyncGenerator[tuple[str, LogEntry], None]:
+        """Yield (id, entry) of the job's log after the id `after`, to the last one."""
+        wish = Follow(after=after, refresh=False, need_log=True)
+        async with aclosing(self.follow_by_id(job_id, wish)) as updates:
+            async for update in updates:
+                if update.entry is not None:
+                    yield update.event_id, update.entry
+
+    async def job(self, job_id: str) -> Job:
+        """Return the job as it is now."""
+        return await self.call(lambda: self.transport.job(job_id))
+
+    async def jobs(self, state: JobState | None, limit: int | None, cursor: str | None) -> JobList:
+        """Return one page of jobs."""
+        return await self.call(lambda: self.transport.jobs(state=state, limit=limit, cursor=cursor))
+
+    async def result(self, job_id: str) -> Result:
+        """Return the result."""
+        return await self.call(lambda: self.transport.result(job_id))
+
+    async def cancel(self, job_id: str) -> Job:
+        """Cancel the job."""
+        return await self.call(lambda: self.transport.cancel(job_id))
+
+    async def export(self, job_id: str, name: str) -> str:
+        """Return an export."""
+        return await self.call(lambda: self.transport.export(job_id, name))
+
+    async def bundle(self, job_id: str) -> bytes:
+        """Return the bundle."""
+        return await self.call(lambda: self.transport.bundle(job_id))
+
+    async def sources(self) -> tuple[SourceView, ...]:
+        """Return the registry."""
+        return await self.call(self.transport.sources)

@@ -1,0 +1,471 @@
+"""The fetcher against a real server: what goes over the wire, in which order, and what comes of it."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+
+import pytest
+from signal_search.contracts.source import FetchOutcome, FetchState, SkipReason
+from signal_search.errors import BadReply, BodyTooLarge, TimedOut, Unreachable
+
+from infra.clock import FixedClock
+from infra.http import Endpoint, HttpClient, RawReply
+from infra.settings import Settings, load
+from tests.fakes.fetching import NOW_MS, a_request, an_open_record, settings_for, with_fetcher
+from tests.fakes.web import (
+    Answer,
+    Web,
+    deflated,
+    gzip_bomb,
+    html,
+    redirect,
+    refusal,
+    running_web,
+    text,
+)
+from workers.fetching.fetcher import Exchange, Fetched, Finished, NeedsRobots
+from workers.fetching.robots import RobotsRecord
+from workers.fetching.url_guard import UrlGuard
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with running_web() as server:
+        yield server
+
+
+def get(web: Web, path: str, settings: Settings | None = None, **options: object) -> RawReply:
+    settings = settings or settings_for(web)
+
+    async def run() -> RawReply:
+        guard = UrlGuard(settings.fetch.ports, settings.loopback)
+        clock = FixedClock(NOW_MS)
+        async with HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock) as client:
+            return await client.get(web.url(path), headers={"user-agent": "T"}, **options)  # type: ignore[arg-type]
+
+    return asyncio.run(run())
+
+
+def fetch(web: Web, path: str, robots: RobotsRecord | None, **fields: str) -> Exchange:
+    request = a_request(web.url(path), **fields)  # type: ignore[arg-type]
+    return with_fetcher(settings_for(web), lambda fetcher: fetcher.fetch(request, robots))
+
+
+def open_fetch(web: Web, path: str, **fields: str) -> Exchange:
+    return fetch(web, path, an_open_record(f"http://{web.authority}"), **fields)
+
+
+def finished(exchange: Exchange) -> FetchOutcome:
+    assert isinstance(exchange, Finished)
+    return exchange.outcome
+
+
+def robots_of(web: Web, previous: RobotsRecord | None = None) -> RobotsRecord:
+    return with_fetcher(
+        settings_for(web), lambda fetcher: fetcher.fetch_robots(web.url("/any"), previous)
+    )
+
+
+# --- infra/http.py ---------------------------------------------------------------------------------------------------
+
+
+def test_reply_is_decoded_and_dated(web: Web) -> None:
+    web.route("/a", html("<p>hello"))
+    reply = get(web, "/a")
+    assert (reply.status, reply.body, reply.fetched_at_ms) == (200, b"<p>hello", NOW_MS)
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_deflate_in_both_readings(web: Web, raw: bool) -> None:
+    web.route("/d", deflated(b"same text" * 100, raw=raw))
+    assert get(web, "/d").body == b"same text" * 100
+
+
+def test_gzip_of_two_members_and_padding(web: Web) -> None:
+    one, two = gzip_bomb(3), gzip_bomb(2)
+    web.route("/g", Answer(one.body + two.body + b"\0\0pad", headers=one.headers))
+    assert get(web, "/g").body == bytes(5)
+
+
+def test_bomb_stops_at_the_limit(web: Web) -> None:
+    bomb = gzip_bomb(67_000_000)
+    assert len(bomb.body) < 200_000
+    web.route("/bomb", bomb)
+    with pytest.raises(BodyTooLarge):
+        get(web, "/bomb")
+    cut = get(web, "/bomb", max_body_bytes=1000, cut=True)
+    assert (len(cut.body), cut.cut) == (1000, True)
+
+
+def test_body_of_exactly_the_limit_passes(web: Web) -> None:
+    web.route("/x", Answer(b"x" * 1000))
+    assert len(get(web, "/x", max_body_bytes=1000).body) == 1000
+    with pytest.raises(BodyTooLarge):
+        get(web, "/x", max_body_bytes=999)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(b"x", headers=(("Content-Encoding", "br"),)),
+        Answer(b"\x1f\x8bnot gzip at all", headers=(("Content-Encoding", "gzip"),)),
+        Answer(gzip_bomb(1000).body[:-6], headers=(("Content-Encoding", "gzip"),)),
+        Answer(b"x", headers=(("X-Long", "y" * 70_000),)),
+        Answer(b"only half of it", drop_after=5),
+        Answer(silent=True),
+    ],
+    ids=["brotli", "not gzip", "gzip cut", "headers", "dropped", "silent"],
+)
+def test_broken_replies(web: Web, answer: Answer) -> None:
+    web.route("/broken", answer)
+    with pytest.raises(BadReply) as caught:
+        get(web, "/broken")
+    assert web.authority not in caught.value.message
+
+
+def test_total_deadline_ends_a_slow_drip(web: Web) -> None:
+    """Each byte comes well within any read time-out; only the total deadline can end it."""
+    web.route("/drip", Answer(b"x" * 400, drip_s=0.05))
+    started = time.monotonic()
+    with pytest.raises(TimedOut):
+        get(web, "/drip", total_timeout_s=0.3)
+    assert time.monotonic() - started < 3
+
+
+def test_client_is_usable_after_a_cancelled_read(web: Web) -> None:
+    """encode/httpx#2139."""
+    web.route("/drip", Answer(b"x" * 400, drip_s=0.05))
+    web.route("/ok", text("fine"))
+    settings = settings_for(web, clients=1, concurrency=1)
+
+    async def play() -> bytes:
+        guard = UrlGuard(settings.fetch.ports, settings.loopback)
+        clock = FixedClock(NOW_MS)
+        async with HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock) as client:
+            for _ in range(6):
+                with pytest.raises(TimedOut):
+                    await client.get(web.url("/drip"), headers={}, total_timeout_s=0.1)
+            return (await client.get(web.url("/ok"), headers={})).body
+
+    assert asyncio.run(play()) == b"fine"
+
+
+def test_nobody_listens(web: Web) -> None:
+    settings = settings_for(web)
+    web.stop()
+    with pytest.raises(Unreachable):
+        get(web, "/", settings)
+
+
+@pytest.mark.parametrize("target", ["/index.php?/a/=/o/", "/?variable", "/Dia%25?q=a|b", "/a//b"])
+def test_targets_are_sent_as_written(web: Web, target: str) -> None:
+    """scrapy#1941, scrapy#13, w3lib#131."""
+    get(web, target)
+    assert web.log[0].target == target
+
+
+def test_mapped_host_is_plain_http_with_its_own_name(web: Web) -> None:
+    web.route("/api", text("mapped"), host="export.arxiv.org")
+    settings = settings_for(web, hosts=("export.arxiv.org",))
+    request = a_request("https://export.arxiv.org/api?q=1", "api")
+    exchange = with_fetcher(settings, lambda fetcher: fetcher.fetch(request, None))
+    assert isinstance(exchange, Fetched)
+    assert exchange.raw.body == b"mapped"
+    assert (web.log[0].host, web.log[0].target) == ("export.arxiv.org", "/api?q=1")
+
+
+def test_cookies_are_not_kept_and_we_say_who_we_are(web: Web) -> None:
+    web.route("/c", Answer(b"c", headers=(("Set-Cookie", "id=1; Path=/"),)))
+    settings = settings_for(web)
+    request = a_request(web.url("/c"), "api", accept_language="de")
+
+    async def twice(fetcher: object) -> None:
+        for _ in range(2):
+            await fetcher.fetch(request, None)  # type: ignore[attr-defined]
+
+    with_fetcher(settings, twice)
+    first, second = web.log
+    assert "cookie" not in second.headers
+    assert first.headers["user-agent"] == settings.fetch.user_agent
+    assert first.headers["accept-language"] == "de"
+    assert first.headers["accept-encoding"] == "gzip, deflate"
+
+
+def test_tls_name_stays_the_hosts() -> None:
+    """The connection goes to the checked address; the handshake still asks for the name (RFC 6066, 3)."""
+    hello: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def listen() -> None:
+            connection, _ = server.accept()
+            with connection:
+                hello.append(connection.recv(4096))
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        settings = load()
+
+        async def guard(host: str, asked: int) -> tuple[Endpoint, ...]:
+            assert (host, asked) == ("pinned.example", 443)
+            return (Endpoint("127.0.0.1", port),)
+
+        async def play() -> None:
+            clock = FixedClock(NOW_MS)
+            async with HttpClient(settings.fetch, settings.loopback, guard, clock) as client:
+                await client.get("https://pinned.example/", headers={})
+
+        with pytest.raises(Unreachable):
+            asyncio.run(play())
+        thread.join(5)
+    assert b"pinned.example" in hello[0]
+
+
+# --- robots ----------------------------------------------------------------------------------------------------------
+
+
+def test_no_page_before_robots(web: Web) -> None:
+    """scrapy#2014: zero page requests before the robots answer."""
+    exchange = fetch(web, "/page", None)
+    origin = f"http://{web.authority}"
+    assert exchange == NeedsRobots(origin=origin, url=f"{origin}/robots.txt")
+    assert web.log == []
+
+
+@pytest.mark.parametrize("kind", ["feed", "sitemap"])
+def test_feeds_and_sitemaps_need_robots_too(web: Web, kind: str) -> None:
+    assert isinstance(fetch(web, "/feed", None, kind=kind), NeedsRobots)
+
+
+def test_expired_and_foreign_records_do_not_count(web: Web) -> None:
+    expired = RobotsRecord(
+        origin=f"http://{web.authority}", state="allow_all", fetched_at_ms=0, expires_at_ms=NOW_MS
+    )
+    assert isinstance(fetch(web, "/page", expired), NeedsRobots)
+    assert isinstance(fetch(web, "/page", an_open_record("http://other.test")), NeedsRobots)
+
+
+def test_robots_500_with_a_page_forbids_everything(web: Web) -> None:
+    """crawlee-python#2065."""
+    web.route("/robots.txt", Answer(b"<html>oops", 500))
+    record = robots_of(web)
+    assert record.state == "unreachable"
+    outcome = finished(fetch(web, "/page", record))
+    assert (outcome.state, outcome.reason) == (FetchState.SKIPPED, SkipReason.ROBOTS_UNREACHABLE)
+    assert web.paths() == ["/robots.txt"]
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (404, "allow_all"),
+        (410, "allow_all"),
+        (400, "allow_all"),
+        (304, "allow_all"),
+        (401, "unreachable"),
+        (403, "unreachable"),
+        (429, "unreachable"),
+        (503, "unreachable"),
+    ],
+)
+def test_robots_by_status(web: Web, status: int, state: str) -> None:
+    web.route("/robots.txt", Answer(b"User-agent: *\nDisallow: /", status))
+    assert robots_of(web).state == state
+
+
+@pytest.mark.parametrize("answer", [Answer(silent=True), Answer(b"User-agent: *", drop_after=3)])
+def test_broken_robots_are_asked_again_later_and_later(web: Web, answer: Answer) -> None:
+    """PyScrappy#152: not now, but not for ever: 300 s, doubling."""
+    web.route("/robots.txt", answer)
+    first = robots_of(web)
+    second = robots_of(web, first)
+    assert [first.failures, second.failures] == [1, 2]
+    assert first.expires_at_ms - NOW_MS == 300_000
+    assert second.expires_at_ms - NOW_MS == 600_000
+    assert not first.check("SignalSearchBot", web.url("/")).allowed
+
+
+def test_robots_line_and_delay(web: Web) -> None:
+    web.route("/robots.txt", text("User-agent: *\nCrawl-delay: 20\nDisallow: /private # no\n"))
+    web.route("/open", html("<p>x"))
+    record = robots_of(web)
+    refused = finished(fetch(web, "/private/x", record))
+    assert (refused.reason, refused.detail) == (SkipReason.ROBOTS, "Disallow: /private # no")
+    exchange = fetch(web, "/open", record)
+    assert isinstance(exchange, Fetched)
+    assert exchange.pacing.crawl_delay_s == 20.0
+    assert record.expires_at_ms - NOW_MS == 86_400_000
+
+
+def test_crawl_delay_above_the_cap_is_skipped(web: Web) -> None:
+    """stormcrawler#1979: not fetched faster than asked."""
+    web.route("/robots.txt", text("User-agent: *\nCrawl-delay: 86400\n"))
+    outcome = finished(fetch(web, "/x", robots_of(web)))
+    assert (outcome.reason, outcome.detail) == (SkipReason.CRAWL_DELAY, "Crawl-delay: 86400")
+    assert web.paths() == ["/robots.txt"]
+
+
+def test_robots_of_five_hops_counts_for_the_first_origin(web: Web) -> None:
+    for hop in range(5):
+        web.route("/robots.txt" if not hop else f"/hop{hop}", redirect(f"/hop{hop + 1}"))
+    web.route("/hop5", text("User-agent: *\nDisallow: /"))
+    record = robots_of(web)
+    assert (record.state, record.origin) == ("rules", f"http://{web.authority}")
+    web.route("/hop5", redirect("/hop6"))
+    assert robots_of(web).state == "allow_all"
+
+
+def test_size_limit_holds_for_a_redirected_robots(web: Web) -> None:
+    """stormcrawler#2004; rules beyond 500 KiB count, those beyond the limit do not."""
+    filler = b"# filler line of thirty bytes\n" * 20_000
+    body = (
+        b"User-agent: *\n" + filler + b"Disallow: /late\n" + b"#" * 1_000_000 + b"\nDisallow: /\n"
+    )
+    web.route("/robots.txt", redirect("/real"))
+    web.route("/real", Answer(body))
+    record = robots_of(web)
+    assert not record.check("SignalSearchBot", web.url("/late")).allowed
+    assert record.check("SignalSearchBot", web.url("/early")).allowed
+
+
+def test_robots_redirect_to_a_private_address_fails_closed(web: Web) -> None:
+    web.route("/robots.txt", redirect("http://169.254.169.254/robots.txt"))
+    assert robots_of(web).state == "unreachable"
+
+
+def test_cache_headers_shorten_the_day_but_not_to_nothing(web: Web) -> None:
+    body = b"User-agent: *\nAllow: /"
+    for stated, expected_s in [
+        ("max-age=7200", 7200),
+        ("max-age=1", 3600),
+        ("max-age=99999999", 86_400),
+    ]:
+        web.route("/robots.txt", Answer(body, headers=(("Cache-Control", stated),)))
+        assert robots_of(web).expires_at_ms - NOW_MS == expected_s * 1000
+
+
+# --- status, redirects, pace -----------------------------------------------------------------------------------------
+
+
+def test_retry_after_in_seconds(web: Web) -> None:
+    """scrapy#3849."""
+    web.route("/busy", refusal(429, Retry_After="7"))
+    exchange = open_fetch(web, "/busy")
+    assert isinstance(exchange, Finished)
+    assert (exchange.pacing.verdict, exchange.pacing.retry_after_s) == ("limited", 7.0)
+    assert exchange.outcome.reason == "source_rate_limited"
+    assert exchange.outcome.until_ms == NOW_MS + 7000
+    assert exchange.fresh_ms == 0
+
+
+def test_retry_after_as_a_date(web: Web) -> None:
+    date = formatdate(NOW_MS / 1000 + 90, usegmt=True)
+    web.route("/busy", refusal(503, Retry_After=date))
+    exchange = open_fetch(web, "/busy")
+    assert isinstance(exchange, Finished)
+    assert (exchange.pacing.verdict, exchange.pacing.retry_after_s) == ("limited", 90.0)
+    assert exchange.outcome.reason == "source_server_fault"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "state", "reason"),
+    [
+        (401, "page", FetchState.SKIPPED, "login_wall"),
+        (401, "api", FetchState.MISSED, "source_denied"),
+        (402, "page", FetchState.SKIPPED, "pay_wall"),
+        (402, "api", FetchState.MISSED, "source_denied"),
+        (403, "page", FetchState.MISSED, "source_denied"),
+        (407, "page", FetchState.SKIPPED, "login_wall"),
+        (451, "page", FetchState.MISSED, "source_denied"),
+        (404, "page", FetchState.MISSED, "source_not_found"),
+        (410, "api", FetchState.MISSED, "source_not_found"),
+        (418, "page", FetchState.MISSED, "source_bad_reply"),
+        (500, "page", FetchState.MISSED, "source_server_fault"),
+        (204, "page", FetchState.SKIPPED, "empty"),
+    ],
+)
+def test_status_classes(web: Web, status: int, kind: str, state: FetchState, reason: str) -> None:
+    web.route("/s", Answer(b"" if status == 204 else b"no", status))
+    outcome = finished(open_fetch(web, "/s", kind=kind))
+    assert (outcome.state, outcome.reason, outcome.status) == (state, reason, status)
+
+
+def test_used_up_allowance_is_not_a_wall(web: Web) -> None:
+    web.route("/s", refusal(403, X_RateLimit_Remaining="0"))
+    exchange = open_fetch(web, "/s", kind="api")
+    assert isinstance(exchange, Finished)
+    assert (exchange.outcome.reason, exchange.pacing.verdict) == ("source_rate_limited", "limited")
+
+
+def test_challenge_is_blocked_not_answered(web: Web) -> None:
+    page = b"<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x.js></script>"
+    web.route("/s", Answer(page, 503))
+    outcome = finished(open_fetch(web, "/s"))
+    assert (outcome.state, outcome.reason) == (FetchState.SKIPPED, SkipReason.CHALLENGE)
+    assert "challenge script" in outcome.detail
+
+
+@pytest.mark.parametrize("kind", ["page", "api"])
+def test_a_redirect_is_an_outcome(web: Web, kind: str) -> None:
+    web.route("/old", redirect("../new?x=1#part", 301))
+    outcome = finished(open_fetch(web, "/old", kind=kind))
+    assert outcome.state == FetchState.REDIRECTED
+    assert outcome.parsed.redirect_to == web.url("/new?x=1")
+    assert web.paths() == ["/old"]
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("http://169.254.169.254/latest/meta-data/", SkipReason.ADDRESS),  # crewAI#5843
+        ("file:///etc/passwd", SkipReason.ADDRESS),
+        ("//127.0.0.1:6379/", SkipReason.ADDRESS),
+        ("http://[::1/", "source_bad_reply"),
+        ("/login?next=%2Fold", SkipReason.LOGIN_WALL),
+        ("/files?access_token=abcdef", SkipReason.ADDRESS),
+        ("/old", "source_bad_reply"),
+        ("", "source_bad_reply"),
+    ],
+)
+def test_redirects_that_are_not_followed(web: Web, location: str, reason: str) -> None:
+    web.route("/old", redirect(location))
+    outcome = finished(open_fetch(web, "/old"))
+    assert outcome.reason == reason
+    assert outcome.parsed.redirect_to == ""
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://10.0.0.1/", "http://u:p@127.0.0.1/"])
+def test_bad_addresses_are_refused_before_any_io(web: Web, url: str) -> None:
+    """CVE-2026-26217, CVE-2026-53755."""
+    request = a_request(url)
+    exchange = with_fetcher(settings_for(web), lambda fetcher: fetcher.fetch(request, None))
+    assert isinstance(exchange, Finished)
+    assert exchange.outcome.reason == SkipReason.ADDRESS
+    assert exchange.pacing.verdict == "unsent"
+    assert "etc/passwd" not in exchange.outcome.detail
+
+
+def test_failures_slow_the_host_down(web: Web) -> None:
+    web.route("/gone", Answer(silent=True))
+    web.route("/big", gzip_bomb(6_000_000))
+    broken, big = open_fetch(web, "/gone"), open_fetch(web, "/big")
+    assert finished(broken).reason == "source_bad_reply"
+    assert finished(big).reason == "source_body_too_large"
+    assert [broken.pacing.verdict, big.pacing.verdict] == ["fault", "fine"]  # type: ignore[union-attr]
+    settings = settings_for(web)
+    web.stop()
+    request = a_request(web.url("/x"), "api")
+    dead = with_fetcher(settings, lambda fetcher: fetcher.fetch(request, None))
+    assert isinstance(dead, Finished)
+    assert (dead.outcome.reason, dead.pacing.verdict) == ("source_unreachable", "fault")
+
+
+def test_freshness_comes_with_the_reply(web: Web) -> None:
+    web.route("/a", Answer(b"<p>x", headers=(("Cache-Control", "max-age=30"),)))
+    exchange = open_fetch(web, "/a")
+    assert isinstance(exchange, Fetched)
+    assert exchange.fresh_ms == 30_000

@@ -1,0 +1,281 @@
+"""The stack with a real store, a real Celery worker and a real HTTP server whose insides are small stand-ins."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from signal_search.errors import Conflict, Failed
+
+from infra.clock import FixedClock
+from infra.settings import Settings, load
+from infra.stack import EmbeddedTransport, Parts, Stack, open_stack, running_stack
+
+WORKER = """
+import os, threading, time
+from celery import Celery, bootsteps
+from infra.embedded_redis import broker_url
+from infra.heartbeat import beat
+from infra.redis import connect
+from infra.settings import current
+
+settings = current()
+app = Celery("stand_in", broker=broker_url(settings.broker))
+app.conf.update(broker_connection_retry_on_startup=True, worker_hijack_root_logger=False)
+
+class Beat(bootsteps.StartStopStep):
+    requires = {"celery.worker.components:Pool"}
+    def start(self, worker):
+        def run():
+            client = connect(settings.redis_url)
+            while True:
+                beat(client, worker.hostname, settings.worker_role, pid=os.getpid(), started_ms=1)
+                time.sleep(0.2)
+        threading.Thread(target=run, daemon=True).start()
+
+app.steps["worker"].add(Beat)
+"""
+
+GATEWAY = """
+def create_app():
+    async def app(scope, receive, send):
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"ready"})
+    return app
+"""
+
+
+def wait_until(predicate: Callable[[], bool], description: str) -> None:
+    for _ in range(1500):
+        if predicate():
+            return
+        time.sleep(0.01)
+    pytest.fail(f"never happened: {description}")
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Iterator[Path]:
+    """A working folder whose rooms come before the installed ones."""
+    with tempfile.TemporaryDirectory(prefix="ss-rooms-") as name:
+        for room, module, text in (("workers", "worker", WORKER), ("api_gateway", "app", GATEWAY)):
+            folder = Path(name, room)
+            folder.mkdir()
+            (folder / "__init__.py").touch()
+            (folder / f"{module}.py").write_text(text)
+        yield Path(name)
+
+
+@pytest.fixture
+def settings(rooms: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    with tempfile.TemporaryDirectory(prefix="ss-") as name:
+        monkeypatch.chdir(rooms)
+        flower = {"host": "127.0.0.1", "port": free_port(), "user": "signal"}
+        yield load(data_dir=name, flower=flower)
+
+
+@pytest.mark.timeout(60)
+def test_everything_starts_is_ready_heals_and_ends_in_order(settings: Settings) -> None:
+    port = free_port()
+    parts = Parts(
+        workers={"crawl": 1, "reduce": 1}, gateway=True, port=port, flower_password="open-sesame"
+    )
+    stack = Stack(settings, parts)
+    stack.start()
+    try:
+        names = [each.child.name for each in stack.processes]
+        assert names == ["flower", "worker-crawl1", "worker-reduce1", "gateway"]
+        assert stack.gateway_url == f"http://127.0.0.1:{port}"
+        running = running_stack(settings.data_path)
+        assert running is not None
+        assert running.pid == os.getpid()
+        assert running.redis_url == stack.redis_url
+        with pytest.raises(Conflict):
+            Stack(settings, parts).start()
+
+        flower_port = settings.flower.port
+        wait_until(lambda: flower_status(flower_port, "") == 401, "Flower asks for a password")
+        assert flower_status(flower_port, "signal:open-sesame") == 200
+        assert flower_status(flower_port, "signal:wrong") == 401
+        assert_no_secret_on_command_lines(stack, "open-sesame")
+
+        worker = stack.processes[1]
+        first = worker.child.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: not worker.child.is_alive(), "the worker is dead")
+        assert stack.watch() == []  # not at once: the delay is a second
+        restarted: list[str] = []
+        wait_until(lambda: bool(restarted.extend(stack.watch()) or restarted), "it is back")
+        assert restarted == ["worker-crawl1"]
+        assert worker.child.pid not in {None, first}
+        pids = [each.child.pid for each in stack.processes]
+    finally:
+        stack.stop()
+    assert not any(is_running(pid) for pid in pids if pid)
+    assert running_stack(settings.data_path) is None
+    assert list(settings.data_path.rglob("*.sock")) == []
+    for name in names:
+        assert (settings.data_path / "logs" / f"{name}.log").exists()
+    stack.stop()
+
+
+def flower_status(port: int, login: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
+    try:
+        connection.request("GET", "/workers", headers=headers)
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
+
+
+def assert_no_secret_on_command_lines(stack: Stack, secret: str) -> None:
+    for each in stack.processes:
+        line = Path(f"/proc/{each.child.pid}/cmdline").read_bytes()
+        assert line
+        assert secret.encode() not in line
+
+
+def test_a_part_that_ends_at_once_is_named_with_its_last_words(
+    settings: Settings, rooms: Path
+) -> None:
+    broken = rooms / "api_gateway" / "app.py"
+    broken.write_text("raise SystemExit('the reason')")
+    try:
+        stack = Stack(settings, Parts(workers={}, gateway=True, port=free_port()))
+        with pytest.raises(Failed, match=r"(?s)gateway ended at once.*the reason"):
+            stack.start()
+    finally:
+        broken.write_text(GATEWAY)
+    assert stack.processes == []
+    assert running_stack(settings.data_path) is None
+    assert list(settings.data_path.rglob("*.sock")) == []
+
+
+def test_a_store_that_dies_is_started_again(settings: Settings) -> None:
+    stack = Stack(settings, Parts(workers={}), clock=FixedClock(0))
+    stack.start()
+    try:
+        assert stack.watch() == []
+        store = stack._redis
+        assert store is not None
+        assert store.pid is not None
+        os.kill(store.pid, signal.SIGKILL)
+        wait_until(lambda: not store.is_alive(), "the store is dead")
+        assert stack.watch() == ["redis"]
+        assert store.is_alive()
+    finally:
+        stack.stop()
+
+
+SUPERVISOR = """
+import sys
+from infra.settings import load
+from infra.stack import Parts, Stack
+stack = Stack(load(data_dir=sys.argv[1]), Parts(workers={"all": 1}))
+stack.start()
+print(stack._redis.pid, *[each.child.pid for each in stack.processes], flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's death signal is Linux only")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("how", ["killed", "ended"])
+def test_nothing_outlives_the_supervisor(settings: Settings, how: str) -> None:
+    supervisor = subprocess.Popen(
+        [sys.executable, "-c", SUPERVISOR, settings.data_dir],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with supervisor:
+        assert supervisor.stdout is not None
+        pids = [int(pid) for pid in supervisor.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(is_running(pid) for pid in pids)
+        if how == "killed":
+            supervisor.kill()
+        else:
+            supervisor.communicate("end\n", timeout=30)
+    wait_until(lambda: not any(is_running(pid) for pid in pids), "all have ended")
+
+
+class _Desk:
+    """What the entry point `redis` would give."""
+
+    def __init__(self, url: str | None, token: str | None) -> None:
+        self.url = url
+        self.token = token
+        self.closed = 0
+
+    def job(self, job_id: str) -> str:
+        return f"{job_id} by {self.token}"
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.mark.timeout(60)
+def test_the_embedded_transport_brings_its_stack_and_a_second_one_shares_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infra.stack._redis_transport", lambda: _Desk)
+    opened: list[object] = []
+    # Opened in a thread that ends: the stack must not end with it.
+    opener = threading.Thread(target=lambda: opened.append(open_stack(settings, None, "t1")))
+    opener.start()
+    opener.join()
+    first = opened[0]
+    assert isinstance(first, EmbeddedTransport)
+    try:
+        assert first.job("job_1") == "job_1 by t1"
+        second = open_stack(settings, None, "t2")
+        assert isinstance(second, _Desk)
+        assert second.url == first.url
+        second.close()
+        assert running_stack(settings.data_path) is not None
+    finally:
+        first.close()
+    assert first.closed == 1
+    assert running_stack(settings.data_path) is None
+    assert list(settings.data_path.rglob("*.sock")) == []
+
+
+def test_a_transport_that_fails_leaves_no_stack(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(url: str | None, token: str | None) -> _Desk:
+        raise Failed("no")
+
+    monkeypatch.setattr("infra.stack._redis_transport", lambda: refuse)
+    with pytest.raises(Failed, match="no"):
+        open_stack(settings, None, None)
+    assert running_stack(settings.data_path) is None
+    assert list(settings.data_path.rglob("*.sock")) == []

@@ -1,0 +1,112 @@
+"""The ledger of steps: no bell lost, no step held twice, no stale worker heard."""
+
+import pytest
+from redis import Redis
+
+from infra.steps import StepRules, Steps
+
+NOW = 1_790_000_000_000
+RULES = StepRules(lease_ms=1000, grace_ms=100, max_attempts=3, ttl_ms=60_000)
+STEP = "job_1/reduce"
+
+
+@pytest.fixture
+def steps(redis: Redis) -> Steps:
+    return Steps(redis, RULES)
+
+
+def test_a_made_step_is_claimed_once(steps: Steps):
+    assert steps.make(STEP, "reduce", now_ms=NOW)
+    assert not steps.make(STEP, "reduce", now_ms=NOW)
+    first = steps.claim(STEP, now_ms=NOW)
+    assert (first.outcome, first.attempt) == ("claimed", 1)
+    assert steps.claim(STEP, now_ms=NOW + 999).outcome == "held"
+
+
+def test_an_unknown_step_is_gone(steps: Steps):
+    assert steps.claim("job_2/plan", now_ms=NOW).outcome == "gone"
+
+
+def test_a_lost_bell_is_rung_again_after_the_grace_time_by_one_worker_only(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    assert steps.overdue(now_ms=NOW + 99) == []
+    assert steps.overdue(now_ms=NOW + 100) == [(STEP, "reduce")]
+    assert steps.overdue(now_ms=NOW + 101) == []
+
+
+def test_a_dead_workers_step_is_overdue_when_its_lease_ends(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.claim(STEP, now_ms=NOW)
+    assert steps.overdue(now_ms=NOW + 999) == []
+    assert steps.overdue(now_ms=NOW + 1000) == [(STEP, "reduce")]
+    again = steps.claim(STEP, now_ms=NOW + 1001)
+    assert (again.outcome, again.attempt) == ("claimed", 2)
+
+
+def test_a_stale_worker_changes_nothing(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    stale = steps.claim(STEP, now_ms=NOW)
+    fresh = steps.claim(STEP, now_ms=NOW + 1001)
+    assert steps.leave(STEP, stale, now_ms=NOW + 1002) == "superseded"
+    assert steps.rest(STEP, stale, wake_ms=10, now_ms=NOW + 1002) == "superseded"
+    assert not steps.renew(STEP, stale, now_ms=NOW + 1002)
+    assert not steps.retry(STEP, stale, wait_ms=1, now_ms=NOW + 1002)
+    assert steps.leave(STEP, fresh, now_ms=NOW + 1003) == "left"
+
+
+def test_news_during_a_claim_is_looked_at_afterwards(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    claim = steps.claim(STEP, now_ms=NOW)
+    assert steps.ring(STEP, now_ms=NOW + 1) == ""
+    assert steps.rest(STEP, claim, wake_ms=0, now_ms=NOW + 2) == "again"
+    after = steps.claim(STEP, now_ms=NOW + 3)
+    assert after.outcome == "claimed"
+    assert steps.rest(STEP, after, wake_ms=0, now_ms=NOW + 4) == "resting"
+
+
+def test_ringing_an_idle_step_makes_it_due(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.rest(STEP, steps.claim(STEP, now_ms=NOW), wake_ms=0, now_ms=NOW)
+    assert steps.overdue(now_ms=NOW + 50_000) == []
+    assert steps.ring(STEP, now_ms=NOW + 50_000) == "reduce"
+    assert steps.ring(STEP, now_ms=NOW + 50_001) == ""
+    assert steps.overdue(now_ms=NOW + 50_100) == [(STEP, "reduce")]
+
+
+def test_a_resting_step_wakes_by_itself(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.rest(STEP, steps.claim(STEP, now_ms=NOW), wake_ms=5000, now_ms=NOW)
+    assert steps.overdue(now_ms=NOW + 4999) == []
+    assert steps.overdue(now_ms=NOW + 5000) == [(STEP, "reduce")]
+    assert steps.claim(STEP, now_ms=NOW + 5001).outcome == "claimed"
+
+
+def test_a_poison_step_dies_after_its_attempts(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    for attempt in (1, 2, 3):
+        claim = steps.claim(STEP, now_ms=NOW + attempt * 2000)
+        assert claim.attempt == attempt
+    assert steps.claim(STEP, now_ms=NOW + 10_000).outcome == "dead"
+    assert steps.claim(STEP, now_ms=NOW + 20_000).outcome == "dead"
+    assert steps.overdue(now_ms=NOW + 99_000) == []
+
+
+def test_success_forgives_earlier_attempts(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.claim(STEP, now_ms=NOW)
+    second = steps.claim(STEP, now_ms=NOW + 2000)
+    steps.rest(STEP, second, wake_ms=1, now_ms=NOW + 2001)
+    assert steps.claim(STEP, now_ms=NOW + 3000).attempt == 1
+
+
+def test_renewing_prolongs_the_lease(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    claim = steps.claim(STEP, now_ms=NOW)
+    assert steps.renew(STEP, claim, now_ms=NOW + 900)
+    assert steps.claim(STEP, now_ms=NOW + 1500).outcome == "held"
+
+
+def test_a_dropped_step_leaves_nothing(steps: Steps, redis: Redis):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.drop(STEP)
+    assert redis.keys("*") == []

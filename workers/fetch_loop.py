@@ -1,0 +1,212 @@
+"""The polite fetchers of a crawl worker: one asyncio loop, in a thread beside Celery's tasks.
+
+Claim what is due, read robots.txt first, check once more, send, parse in a process that can be killed, complete, and
+tell every job that waited. It never sleeps for a host: the frontier says when. A request whose worker dies is given
+back by its lease; what was fetched but not yet told is found by the jobs themselves when they look again.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+import structlog
+import uvloop
+from signal_search.contracts.source import FetchOutcome, FetchState
+from signal_search.errors import StoreFailed, TimedOut
+
+from budget.frontier import Claim, Completion, Delivery
+from infra.metrics import FETCHES
+from infra.settings import Settings
+from workers.pipeline.delivery import deliver, pack_outcome
+from workers.pipeline.encoding import decode_request
+from workers.pipeline.exchange import Exchanges, Finished, Postponed
+from workers.toolbox import Bell, Toolbox, open_toolbox
+
+_log = structlog.get_logger("workers.fetch_loop")
+
+_IDLE_S = 1.0  # a wake-up that got lost costs at most this
+_REAP_S = 1.0
+_LISTEN_MS = 10_000
+_STORE_RETRY_S = 0.5
+_STOP_S = 15.0
+
+_LOST = FetchOutcome(
+    state=FetchState.MISSED,
+    url="",
+    reason=TimedOut.code,
+    detail="Every worker that tried this request was lost.",
+)
+
+
+class FetchLoop:
+    """Runs the fetchers from `start` until `stop`, which lets requests in flight finish for a while."""
+
+    def __init__(self, settings: Settings, bell: Bell) -> None:
+        """Prepare; nothing connects before `start`."""
+        self._settings = settings
+        self._bell = bell
+        self._thread = threading.Thread(target=self._run, name="fetch-loop", daemon=True)
+        self._stop: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Begin to fetch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no new requests, finish those in flight, return when done or after some seconds."""
+        self._stop()
+        self._thread.join(_STOP_S)
+
+    def _run(self) -> None:
+        uvloop.run(self._main())
+
+    async def _main(self) -> None:
+        loop = asyncio.get_running_loop()
+        tools = open_toolbox(self._settings, self._bell)
+        async with Exchanges(self._settings, tools.clock) as exchanges:
+            fetchers = Fetchers(tools, exchanges)
+            self._stop = lambda: _call(loop, fetchers.end)
+            await fetchers.run()
+
+
+def _call(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop has ended already
+        loop.call_soon_threadsafe(work)
+
+
+class Fetchers:
+    """Claims, fetches and completes, many hosts at once and one request per host."""
+
+    def __init__(self, tools: Toolbox, exchanges: Exchanges) -> None:
+        """Work with these tools."""
+        self._tools = tools
+        self._settings = tools.settings
+        self._exchanges = exchanges
+        self._frontier = exchanges.frontier
+        self._lease_ms = int(self._settings.frontier.lease_s * 1000)
+        self._done: list[Completion] = []
+        self._outcomes: dict[str, FetchOutcome] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        self._ending = False
+
+    def end(self) -> None:
+        """Take no new requests."""
+        self._ending = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Fetch until `end` was called and nothing is in flight."""
+        listening = asyncio.create_task(self._forever(self._listen))
+        reaping = asyncio.create_task(self._forever(self._reap))
+        while not (self._ending and not self._tasks and not self._done):
+            try:
+                await self._turn()
+            except StoreFailed:
+                _log.warning("the store does not answer")
+                await self._wait(_STORE_RETRY_S)
+        for each in (listening, reaping):
+            each.cancel()
+        await asyncio.gather(listening, reaping, return_exceptions=True)
+
+    async def _turn(self) -> None:
+        """Complete what is done and claim what is due, in one trip; then wait for whichever comes first."""
+        await self._exchanges.respect_restart()
+        self._news.clear()
+        done, self._done = self._done, []
+        want = 0 if self._ending else self._settings.fetch.concurrency - len(self._in_flight())
+        try:
+            turn = await self._frontier.turn(
+                done, want, lease_ms=self._lease_ms, pause_ms=self._exchanges.restart_pause_ms
+            )
+        except StoreFailed:
+            self._done = done + self._done
+            raise
+        for claim in turn.claims:
+            self._spawn(self._fetch(claim), f"fetch {claim.uid}")
+        self._tell(turn.deliveries)
+        for completion in done:
+            self._outcomes.pop(completion.uid, None)
+        if not turn.claims and not self._done:
+            due_s = turn.next_in_ms / 1000 if turn.next_in_ms >= 0 else _IDLE_S
+            await self._wait(min(max(due_s, 0.001), _IDLE_S))
+
+    def _in_flight(self) -> list[asyncio.Task[None]]:
+        return [each for each in self._tasks if each.get_name().startswith("fetch ")]
+
+    async def _wait(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._news.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # Its lease expires and the request is tried again, a bounded number of times.
+            _log.error("a fetcher broke", exc_info=error)
+
+    async def _fetch(self, claim: Claim) -> None:
+        request = decode_request(claim.payload)
+        try:
+            result = await self._exchanges.make(claim, request)
+        except StoreFailed:
+            _log.warning("the store does not answer; the request is left to its lease")
+            return
+        if isinstance(result, Postponed):
+            return
+        FETCHES.labels(outcome=result.outcome.reason or str(result.outcome.state)).inc()
+        self._outcomes[claim.uid] = result.outcome
+        self._done.append(self._completion(claim, result))
+
+    def _completion(self, claim: Claim, result: Finished) -> Completion:
+        return Completion(
+            uid=claim.uid,
+            host=claim.host,
+            fence=claim.fence,
+            reply=pack_outcome(result.outcome),
+            fresh_ms=result.fresh_ms,
+            keep_ms=self._settings.cache.delivery_ttl_s * 1000,
+            pause_ms=result.pause_ms,
+            suspend_ms=result.suspend_ms,
+            suspend_reason=result.suspend_reason,
+        )
+
+    def _tell(self, deliveries: tuple[Delivery, ...]) -> None:
+        for delivery in deliveries:
+            outcome = self._outcomes.get(delivery.uid)
+            if outcome is not None:
+                self._spawn(self._deliver(delivery, outcome), "deliver")
+
+    async def _deliver(self, delivery: Delivery, outcome: FetchOutcome) -> None:
+        for waiter in delivery.waiters:
+            job_id, fetch_id = waiter.split("|", 1)
+            paid = waiter == delivery.owner and outcome.status > 0
+            try:
+                await asyncio.to_thread(deliver, self._tools, job_id, fetch_id, outcome, paid=paid)
+            except StoreFailed:
+                _log.warning("a delivery is left to the job's own re-check", job_id=job_id)
+
+    async def _forever(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        while True:
+            try:
+                await work()
+            except StoreFailed:
+                await asyncio.sleep(_STORE_RETRY_S)
+
+    async def _listen(self) -> None:
+        if await self._frontier.listen(_LISTEN_MS):
+            self._news.set()
+
+    async def _reap(self) -> None:
+        await asyncio.sleep(_REAP_S)
+        given_up = await self._frontier.reap(max_attempts=self._settings.frontier.max_attempts)
+        for delivery in given_up:
+            await self._deliver(delivery, _LOST)

@@ -1,0 +1,58 @@
+"""Robots records in Redis, shared by all crawl workers, so that a host is asked for its robots.txt once a day.
+
+An expired record stays until the key does: its failure count makes the next wait longer. Fails closed: without an
+answer of the store nothing is known, `StoreFailed` is raised, and nothing may be fetched.
+"""
+
+from typing import Protocol
+
+import msgspec
+
+from infra import keys
+from infra.redis import store_errors
+from workers.fetching.robots import RobotsRecord
+
+_KEEP_S = 86_400  # the longest any record may be relied on (RFC 9309, 2.4)
+
+
+class AsyncStrings(Protocol):
+    """What is used of an asyncio Redis client that returns bytes."""
+
+    async def get(self, name: str) -> bytes | None:
+        """Return the value of a key."""
+        ...
+
+    async def set(self, name: str, value: bytes, *, ex: int) -> object:
+        """Set the value of a key for `ex` seconds."""
+        ...
+
+
+class RobotsStore:
+    """Load and save records; the last writer wins, which is harmless."""
+
+    def __init__(self, redis: AsyncStrings) -> None:
+        """Take a client of the running event loop."""
+        self._redis = redis
+
+    async def load(self, origin: str) -> RobotsRecord | None:
+        """Return the record of an origin, also an expired one; None when there is none or it is of an older form.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        with store_errors():
+            raw = await self._redis.get(keys.robots(origin))
+        try:
+            return msgspec.msgpack.decode(raw, type=RobotsRecord) if raw else None
+        except msgspec.DecodeError:
+            return None
+
+    async def save(self, record: RobotsRecord) -> None:
+        """Remember a record for a day.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        raw = msgspec.msgpack.encode(record)
+        with store_errors():
+            await self._redis.set(keys.robots(record.origin), raw, ex=_KEEP_S)

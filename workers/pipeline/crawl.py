@@ -1,0 +1,105 @@
+"""The crawl step: one source is asked one question. Builds the requests and offers them; never fetches or waits."""
+
+from signal_search.contracts.budget import Dimension
+from signal_search.contracts.plan import Plan, SubQuestion
+from signal_search.contracts.source import SkipReason, SourceQuery
+from signal_search.contracts.trace import CallRefused, CallStarted
+from signal_search.errors import SignalSearchError
+
+from budget.ledger import Short
+from budget.policy import levels_for
+from infra.job_store import StoredJob
+from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.offers import offer
+from workers.pipeline.state import CallView, fold
+from workers.pipeline.wanted import Wanted
+from workers.registry import Source
+from workers.toolbox import Toolbox
+
+_HOLD_MS = 60_000
+
+
+def crawl(tools: Toolbox, step_id: str) -> Next:
+    """Work on `JOB/crawl/CALL`."""
+    job_id, _crawl, call_id = step_id.split("/", 2)
+    stored = tools.store.get(job_id)
+    if stored is None or stored.is_finished:
+        return Leave()
+    view = fold(entry for _id, entry in tools.log.read(job_id))
+    call = view.calls.get(call_id)
+    if view.plan is None or call is None or call.refused is not None:
+        return Leave()
+    _ask(tools, stored, view.plan, call)
+    tools.ring(f"{job_id}/reduce")
+    return Leave()
+
+
+def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
+    try:
+        source = tools.registry.source(call.call.source_id)
+    except SignalSearchError as error:
+        _refuse(tools, stored, call, SkipReason.NOT_CONFIGURED, error.message)
+        return
+    if not _pay(tools, stored, call):
+        return
+    requests = source.adapter.build(ask_of(plan, call.call.question_id, source, stored))
+    wanted = [
+        Wanted(fetch_id=f"{call.call.id}#{number}", request=request)
+        for number, request in enumerate(requests, 1)
+    ]
+    tools.log.append(
+        stored.spec.id,
+        CallStarted(
+            at_ms=tools.clock.now_ms(),
+            key=f"{call.call.id}:started",
+            call_id=call.call.id,
+            source_id=call.call.source_id,
+            fetches=tuple(each.fetch_id for each in wanted),
+        ),
+    )
+    for each in wanted:
+        offer(tools, stored, each, deadline_ms=plan.deadline_ms)
+
+
+def _pay(tools: Toolbox, stored: StoredJob, call: CallView) -> bool:
+    hold = f"{stored.spec.id}|{call.call.id}"
+    levels = levels_for(stored.spec.id, stored.spec.tenant)
+    reserved = tools.ledger.reserve(hold, levels, {Dimension.CALLS: 1}, lease_ms=_HOLD_MS)
+    if isinstance(reserved, Short):
+        _refuse(
+            tools, stored, call, SkipReason.BUDGET, f"{reserved.dimension} left: {reserved.left}"
+        )
+        return False
+    tools.ledger.settle(hold, {Dimension.CALLS: 1})
+    return True
+
+
+def ask_of(plan: Plan, question_id: str, source: Source, stored: StoredJob) -> SourceQuery:
+    """Return what a source is asked: one sub-question, or the whole question for a shared call."""
+    question = next((each for each in plan.questions if each.id == question_id), None)
+    if source.adapter.shared or question is None:
+        question = SubQuestion(id="", text=plan.query, terms=_all_terms(plan))
+    return SourceQuery(
+        text=question.text,
+        terms=question.terms,
+        language=plan.language,
+        freshness=stored.spec.request.constraints.freshness,
+    )
+
+
+def _all_terms(plan: Plan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for each in plan.questions for term in each.terms))
+
+
+def _refuse(
+    tools: Toolbox, stored: StoredJob, call: CallView, reason: SkipReason, detail: str
+) -> None:
+    entry = CallRefused(
+        at_ms=tools.clock.now_ms(),
+        key=f"{call.call.id}:refused",
+        call_id=call.call.id,
+        source_id=call.call.source_id,
+        reason=reason,
+        detail=detail,
+    )
+    tools.log.append(stored.spec.id, entry)

@@ -1,0 +1,83 @@
+"""From a finished request to the log of each job that waited for it."""
+
+import msgspec
+import zstandard
+from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.source import FetchOutcome
+from signal_search.contracts.trace import FetchFinished
+
+from budget.policy import estimate_tokens
+from infra.job_store import life_ms
+from workers.toolbox import Toolbox
+
+_OUTCOME = msgspec.msgpack.Decoder(FetchOutcome)
+_MAX_REPLY_BYTES = 64 * 1024 * 1024
+
+
+def pack_outcome(outcome: FetchOutcome) -> bytes:
+    """Return an outcome as it is kept in the frontier: compressed, already redacted."""
+    return zstandard.compress(msgspec.msgpack.encode(outcome))
+
+
+def unpack_outcome(raw: bytes) -> FetchOutcome:
+    """Return the outcome in `raw`."""
+    return _OUTCOME.decode(zstandard.decompress(raw, max_output_size=_MAX_REPLY_BYTES))
+
+
+def deliver(
+    tools: Toolbox, job_id: str, fetch_id: str, outcome: FetchOutcome, *, paid: bool
+) -> bool:
+    """Write an outcome into a job's log, settle its hold and ring its reducer. False if the job has ended.
+
+    Idempotent: documents by content, the entry by its key, the settlement by its hold.
+    """
+    stored = tools.store.get(job_id)
+    if stored is None or stored.is_finished:
+        return False
+    documents = outcome.parsed.documents
+    tools.log.put_documents(job_id, documents, ttl_ms=life_ms(stored.spec))
+    entry = _entry(tools.clock.now_ms(), fetch_id, outcome, paid=paid)
+    tools.log.append(job_id, entry)
+    used = cost_of(outcome, tools.settings.planning.passage_tokens, paid=paid)
+    tools.ledger.settle(f"{job_id}|{fetch_id}", used)
+    tools.ring(f"{job_id}/reduce")
+    return True
+
+
+def cost_of(outcome: FetchOutcome, passage_tokens: int, *, paid: bool) -> Amounts:
+    """Return what an outcome costs its job: the request if it paid for it, and the passages it may quote."""
+    texts = (estimate_tokens(each.text) for each in outcome.parsed.documents)
+    return {
+        Dimension.FETCHES: 1 if paid else 0,
+        Dimension.BYTES: outcome.bytes if paid else 0,
+        Dimension.TOKENS: sum(min(tokens, passage_tokens) for tokens in texts),
+    }
+
+
+def _entry(at_ms: int, fetch_id: str, outcome: FetchOutcome, *, paid: bool) -> FetchFinished:
+    parsed = outcome.parsed
+    return FetchFinished(
+        at_ms=at_ms,
+        key=f"{fetch_id}:finished",
+        fetch_id=fetch_id,
+        call_id=call_of(fetch_id),
+        url=outcome.url,
+        state=outcome.state,
+        status=outcome.status,
+        reason=outcome.reason,
+        detail=outcome.detail,
+        until_ms=outcome.until_ms,
+        documents=tuple(each.doc_id for each in parsed.documents),
+        links=parsed.links,
+        requests=parsed.requests,
+        redirect_to=parsed.redirect_to,
+        note=parsed.note,
+        total=parsed.total,
+        bytes=outcome.bytes,
+        paid=paid,
+    )
+
+
+def call_of(fetch_id: str) -> str:
+    """Return the call that a fetch belongs to: a fetch id is `CALL#NUMBER`."""
+    return fetch_id.rsplit("#", 1)[0]

@@ -1,0 +1,65 @@
+"""The end of a job: one terminal entry, then nothing of it is left in the queues."""
+
+import msgspec
+from signal_search.contracts.job import JobEvent, JobState
+from signal_search.contracts.result import Result
+from signal_search.contracts.trace import Ended
+from signal_search.errors import SignalSearchError
+
+from infra.ids import digest
+from infra.job_store import StoredJob
+from workers.pipeline.state import JobView, fold
+from workers.toolbox import Toolbox
+
+_STATES = {
+    JobEvent.SUCCEED: JobState.SUCCEEDED,
+    JobEvent.DEGRADE: JobState.PARTIAL,
+    JobEvent.FAIL: JobState.FAILED,
+    JobEvent.CANCEL: JobState.CANCELLED,
+    JobEvent.EXPIRE: JobState.EXPIRED,
+}
+
+
+def end_job(
+    tools: Toolbox,
+    job_id: str,
+    event: JobEvent,
+    *,
+    result: Result | None = None,
+    error: SignalSearchError | None = None,
+) -> bool:
+    """End a job with its result or error, once; then clear its fetches, holds and steps. False if it had ended."""
+    stored = tools.store.get(job_id)
+    if stored is None:
+        return False
+    raw = msgspec.json.encode(result) if result is not None else b""
+    ended = Ended(
+        at_ms=tools.clock.now_ms(),
+        key="ended",
+        state=_STATES[event],
+        error_code=error.code if error else "",
+        error_message=error.message if error else "",
+        result_digest=digest(raw) if raw else "",
+    )
+    was_open = tools.store.end(stored.spec, event, ended, result=raw) is not None
+    clear_job(tools, stored)
+    return was_open
+
+
+def clear_job(tools: Toolbox, stored: StoredJob) -> None:
+    """Take an ended job's fetches out of the frontier, release its holds, drop its steps. Idempotent."""
+    job_id = stored.spec.id
+    view = fold(entry for _id, entry in tools.log.read(job_id))
+    tools.frontier.cancel(job_id, _waiters(job_id, view))
+    tools.ledger.close(f"job:{job_id}")
+    for name in ("plan", *(f"crawl/{call_id}" for call_id in view.calls)):
+        tools.steps.drop(f"{job_id}/{name}")
+    tools.ring(f"{job_id}/reduce")  # it sees that the job has ended, and leaves
+
+
+def _waiters(job_id: str, view: JobView) -> list[tuple[str, str, str]]:
+    return [
+        (fetch.queued.uid, fetch.queued.host, f"{job_id}|{fetch.fetch_id}")
+        for fetch in view.open_fetches()
+        if fetch.queued is not None
+    ]

@@ -1,0 +1,92 @@
+"""What came back, as evidence: which documents count, what the caller's constraints leave of them, what was spent."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from signal_search.contracts.budget import Usage
+from signal_search.contracts.document import Document
+from signal_search.contracts.query import Constraints
+
+from budget.policy import estimate_tokens
+from scoring.identity import site_of
+from workers.pipeline.state import FetchView, JobView
+
+_DAYS = {"pd": 1, "pw": 7, "pm": 31, "py": 366}
+
+
+def arrived_documents(
+    fetches: Sequence[FetchView], documents: Mapping[str, Document]
+) -> list[Document]:
+    """Return the documents of these fetches in their order, each once."""
+    ids = [
+        doc_id
+        for each in fetches
+        if each.finished is not None
+        for doc_id in each.finished.documents
+    ]
+    return [documents[doc_id] for doc_id in dict.fromkeys(ids) if doc_id in documents]
+
+
+def within_constraints(
+    documents: Sequence[Document], constraints: Constraints, now_ms: int
+) -> list[Document]:
+    """Return what the caller's freshness, domain and language leave. A document without a date or language stays."""
+    return [
+        each
+        for each in documents
+        if is_fresh(each, constraints.freshness, now_ms)
+        and _is_in_domain(each, constraints.domain)
+        and _is_in_language(each, constraints.language)
+    ]
+
+
+def is_fresh(document: Document, freshness: str | None, now_ms: int) -> bool:
+    """Return whether a document's date lies in the wanted range; an unknown date is not held against it."""
+    if not freshness or not document.published:
+        return True
+    first, last = _range(freshness, datetime.fromtimestamp(now_ms / 1000, UTC).date())
+    # ISO dates of one to three parts: a year or month lies in the range if any of its days does.
+    published = document.published
+    return first[: len(published)] <= published <= last[: len(published)]
+
+
+def _range(freshness: str, today: date) -> tuple[str, str]:
+    if freshness in _DAYS:
+        return str(today - timedelta(days=_DAYS[freshness])), str(today + timedelta(days=1))
+    first, last = freshness.split("..")
+    return first, last
+
+
+def _is_in_domain(document: Document, domain: str | None) -> bool:
+    return not domain or document.site == (site_of(domain) or domain)
+
+
+def _is_in_language(document: Document, language: str | None) -> bool:
+    if not language or not document.language:
+        return True
+    return document.language.split("-", 1)[0] == language.split("-", 1)[0]
+
+
+def usage_of(view: JobView, documents: Mapping[str, Document], passage_tokens: int) -> Usage:
+    """Return what a job has spent, from its log alone. Tokens are estimated from the passages it may quote."""
+    by_source: dict[str, dict[str, int]] = {}
+    for call in view.calls.values():
+        spent = by_source.setdefault(
+            call.call.source_id, {"calls": 0, "fetches": 0, "bytes": 0, "documents": 0}
+        )
+        spent["calls"] += call.started is not None
+        for fetch in call.fetches.values():
+            end = fetch.finished
+            if end is not None:
+                spent["fetches"] += end.paid
+                spent["bytes"] += end.bytes if end.paid else 0
+                spent["documents"] += len(end.documents)
+    arrived = arrived_documents(list(view.fetches()), documents)
+    return Usage(
+        tokens=sum(min(estimate_tokens(each.text), passage_tokens) for each in arrived),
+        calls=sum(each["calls"] for each in by_source.values()),
+        fetches=sum(each["fetches"] for each in by_source.values()),
+        bytes=sum(each["bytes"] for each in by_source.values()),
+        rounds=view.round,
+        by_source=by_source,
+    )

@@ -1,0 +1,141 @@
+"""Extractive findings: for each sub-question the sentences that answer it, from the best sources, claim by claim."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from signal_search.contracts.document import Document
+from signal_search.contracts.finding import Claim, Span
+from signal_search.contracts.plan import Plan, SubQuestion
+from signal_search.contracts.query import SourcePrefs
+
+from scoring.claims.evidence import PreparedDocument, prepare
+from scoring.claims.split import statements
+from scoring.claims.verdict import verify_prepared
+from scoring.passages import Passage, estimate_tokens
+from scoring.rank import Ranked, rank
+from scoring.sba import Asked
+from workers.pipeline.assess import SPEAKS, passages_of, variants_for
+from workers.pipeline.rules import Rules
+
+_SENTENCES = 3  # per finding
+_PER_QUESTION = 3  # findings, from as many documents
+
+
+_Speaking = tuple[tuple[Passage, ...], Ranked]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A finding in the making: the document it was drawn from, its spans in text order, its verified claims."""
+
+    question: SubQuestion
+    ranked: Ranked
+    spans: tuple[Span, ...]
+    claims: tuple[Claim, ...]
+    share: float
+
+    @property
+    def text(self) -> str:
+        """Return the quoted sentences, joined."""
+        return " ".join(each.quote.strip() for each in self.spans)
+
+
+def find_statements(
+    plan: Plan,
+    documents: Sequence[Document],
+    rules: Rules,
+    *,
+    now_ms: int,
+    prefs: SourcePrefs,
+) -> tuple[list[Statement], Mapping[str, Ranked]]:
+    """Return the statements, question by question, and each document's ranking for its best question."""
+    ready = prepare(documents)
+    found: list[Statement] = []
+    best: dict[str, Ranked] = {}
+    budget = rules.verify.max_claims
+    for question in plan.questions:
+        asked = Asked(
+            variants=variants_for(question), intent=plan.intent, now_ms=now_ms, prefs=prefs
+        )
+        ranking = rank(documents, asked, rules.sba)
+        for each in ranking.kept:
+            known = best.get(each.document.doc_id)
+            if known is None or known.score.relevance.value < each.score.relevance.value:
+                best[each.document.doc_id] = each
+        for statement in _of_question(question, ranking.kept, ready, rules, budget):
+            budget -= len(statement.claims)
+            found.append(statement)
+    return _distinct(found), best
+
+
+def _of_question(
+    question: SubQuestion,
+    ranked: Sequence[Ranked],
+    ready: Sequence[PreparedDocument],
+    rules: Rules,
+    budget: int,
+) -> Iterator[Statement]:
+    variants = variants_for(question)
+    speaking = [(passages_of(variants, each.document), each) for each in ranked]
+    speaking = [(found, each) for found, each in speaking if found and found[0].share >= SPEAKS]
+    # The passage says whether a document answers; its weight says how far to trust it.
+    speaking.sort(
+        key=lambda each: (-each[0][0].share * each[1].score.weighted, each[1].document.url)
+    )
+    for passages, each in _one_per_site_first(speaking)[:_PER_QUESTION]:
+        if budget <= 0:
+            return
+        spans = _chosen(passages, rules.passage_tokens)
+        claims = _verified(spans, each.document, ready, rules)[:budget]
+        budget -= len(claims)
+        yield Statement(question, each, spans, claims, passages[0].share)
+
+
+def _one_per_site_first(
+    speaking: list[_Speaking],
+) -> list[_Speaking]:
+    """Put the best document of each site before second ones: independent voices say more than repeated ones."""
+    seen: set[str] = set()
+    first: list[_Speaking] = []
+    second: list[_Speaking] = []
+    for each in speaking:
+        site = each[1].document.site
+        (second if site in seen else first).append(each)
+        seen.add(site)
+    return first + second
+
+
+def _chosen(passages: Sequence[Passage], limit_tokens: int) -> tuple[Span, ...]:
+    """Return the best few sentences within the token limit, in text order; the best one always."""
+    best = passages[0]
+    chosen = [best.span]
+    left = limit_tokens - estimate_tokens(best.span.quote)
+    for each in passages[1:]:
+        cost = estimate_tokens(each.span.quote)
+        if len(chosen) == _SENTENCES or each.share < best.share / 2:
+            break
+        if cost <= left:
+            chosen.append(each.span)
+            left -= cost
+    return tuple(sorted(chosen, key=lambda each: each.start))
+
+
+def _verified(
+    spans: Sequence[Span],
+    document: Document,
+    ready: Sequence[PreparedDocument],
+    rules: Rules,
+) -> tuple[Claim, ...]:
+    texts = dict.fromkeys(part.text for span in spans for part in statements(span.quote))
+    return tuple(
+        verify_prepared(text, ready, own_doc_ids={document.doc_id}, rules=rules.verify)
+        for text in texts
+    )
+
+
+def _distinct(found: Sequence[Statement]) -> list[Statement]:
+    """Return each statement once, under the first question it answers."""
+    first: dict[tuple[Span, ...], Statement] = {}
+    for each in found:
+        first.setdefault(each.spans, each)
+    return list(first.values())

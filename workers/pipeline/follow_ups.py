@@ -1,0 +1,142 @@
+"""What to fetch next, from what has come: redirects, an adapter's follow-ups, a site's most promising link.
+
+Pure, and decided per call from that call's own replies, so that it does not matter which host was quicker.
+"""
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urldefrag, urlsplit
+
+from msgspec.structs import replace
+from signal_search.contracts.plan import Plan
+from signal_search.contracts.source import FetchState, Link, Request
+from signal_search.contracts.trace import FetchFinished
+
+from scoring.links import rate_links
+from scoring.text import tokens
+from workers.pipeline.rules import Rules
+from workers.pipeline.state import CallView, FetchView, JobView
+from workers.pipeline.wanted import Wanted
+
+_TRIES = 3  # pages tried per page wanted: forbidden and missing ones cost a try
+_REDIRECT = 0  # the number of a redirect below the fetch that was redirected
+
+
+def follow_ups(view: JobView, rules: Rules) -> list[Wanted]:
+    """Return the fetches that the replies so far call for and that were not decided yet."""
+    if view.plan is None:
+        return []
+    wanted: list[Wanted] = []
+    for call in view.calls.values():
+        wanted.extend(_of_replies(call, rules))
+        if not wanted and not call.is_open:
+            wanted.extend(_of_site(view.plan, call, rules))
+    return wanted
+
+
+def _of_replies(call: CallView, rules: Rules) -> Iterator[Wanted]:
+    for fetch in call.in_order():
+        if fetch.finished is None or fetch.queued is None:
+            continue
+        for number, request in _named(fetch, fetch.finished, fetch.queued.request, rules):
+            fetch_id = f"{fetch.fetch_id}.{number}"
+            if fetch_id not in call.fetches:
+                yield Wanted(fetch_id=fetch_id, request=request)
+
+
+def _named(
+    fetch: FetchView, finished: FetchFinished, asked: Request, rules: Rules
+) -> Iterator[tuple[int, Request]]:
+    if finished.state == FetchState.REDIRECTED and finished.redirect_to:
+        leaves_site = asked.site and not _is_within(asked.site, finished.redirect_to)
+        if _hops(fetch) < rules.max_redirects and not leaves_site:
+            yield _REDIRECT, replace(asked, url=finished.redirect_to)
+        return
+    yield from enumerate(finished.requests[: rules.max_follow_ups], 1)
+
+
+def _hops(fetch: FetchView) -> int:
+    hops = 0
+    for part in reversed(fetch.fetch_id.rsplit("#", 1)[1].split(".")):
+        if int(part) != _REDIRECT:
+            break
+        hops += 1
+    return hops
+
+
+def _of_site(plan: Plan, call: CallView, rules: Rules) -> Iterator[Wanted]:
+    """Yield the most promising link of a site, if it has one that is worth a request."""
+    arrived = [each for each in call.in_order() if each.queued and each.queued.request.site]
+    pages = [each for each in arrived if each.queued and each.queued.request.kind == "page"]
+    read = sum(each.has_arrived for each in pages)
+    if not pages or read >= rules.site.max_pages or len(pages) >= _TRIES * rules.site.max_pages:
+        return
+    best = _best_link(plan, arrived, rules)
+    if best is not None:
+        link, depth, relevance = best
+        first = pages[0].queued
+        if first is not None:
+            yield Wanted(
+                fetch_id=f"{call.call.id}#{_next_number(call)}",
+                request=replace(first.request, url=link.url, depth=depth),
+                relevance=relevance,
+            )
+
+
+def _next_number(call: CallView) -> int:
+    return 1 + max(int(each.rsplit("#", 1)[1].split(".", 1)[0]) for each in call.fetches)
+
+
+def _best_link(
+    plan: Plan, arrived: Sequence[FetchView], rules: Rules
+) -> tuple[Link, int, float] | None:
+    links, depths = _candidates(arrived, rules)
+    if not links:
+        return None
+    ratings = _rate(plan, links)
+    # Ties by depth, then address: the same links give the same choice whatever their order.
+    order = sorted(range(len(links)), key=lambda at: (-ratings[at], depths[at], links[at].url))
+    at = order[0]
+    if ratings[at] < rules.site.min_relevance:
+        return None
+    return links[at], depths[at], ratings[at]
+
+
+def _rate(plan: Plan, links: Sequence[Link]) -> list[float]:
+    """Return for each link its best relevance over the sub-questions."""
+    rated = [
+        rate_links(tokens(f"{each.text} {' '.join(each.terms)}"), links) for each in plan.questions
+    ]
+    return [max(each) for each in zip(*rated, strict=True)]
+
+
+def _candidates(arrived: Sequence[FetchView], rules: Rules) -> tuple[list[Link], list[int]]:
+    seen = {_address(each.queued.request.url) for each in arrived if each.queued}
+    seen |= {_address(each.finished.redirect_to) for each in arrived if each.finished}
+    best: dict[str, tuple[Link, int]] = {}
+    for fetch in arrived:
+        if fetch.finished is None or fetch.queued is None:
+            continue
+        asked = fetch.queued.request
+        for link in fetch.finished.links:
+            address = _address(link.url)
+            if address in seen or not _is_within(asked.site, link.url):
+                continue
+            known = best.get(address)
+            if asked.depth < rules.site.max_depth and (known is None or _says_more(link, known[0])):
+                best[address] = (link, asked.depth + 1)
+    return [link for link, _depth in best.values()], [depth for _link, depth in best.values()]
+
+
+def _says_more(link: Link, known: Link) -> bool:
+    return len(link.text) > len(known.text)
+
+
+def _address(url: str) -> str:
+    return urldefrag(url)[0]
+
+
+def _is_within(site: str, url: str) -> bool:
+    """Return whether a URL lies on the site's host and under its path."""
+    inside, address = urlsplit(site), urlsplit(url)
+    same_host = (inside.scheme, inside.netloc) == (address.scheme, address.netloc)
+    return same_host and (address.path or "/").startswith(inside.path or "/")

@@ -1,0 +1,130 @@
+"""From a request that a job wants made to a place in the frontier: paid for first, refused honestly."""
+
+from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.source import FetchOutcome, FetchState, Request, SkipReason
+from signal_search.contracts.trace import FetchQueued
+from signal_search.errors import AddressRefused
+
+from budget.frontier import Offer, Placed
+from budget.ledger import Short
+from budget.policy import levels_for
+from infra.clock import iso
+from infra.job_store import StoredJob
+from workers.fetching.cache import fingerprint, host_key
+from workers.pipeline.delivery import deliver, unpack_outcome
+from workers.pipeline.encoding import encode_request
+from workers.pipeline.wanted import Wanted
+from workers.toolbox import Toolbox
+
+# How many documents a reply of a kind may bring, for the reservation; the settlement is exact.
+_EXPECTED_DOCUMENTS = {"page": 1, "api": 5, "feed": 5, "sitemap": 0}
+_HOLD_GRACE_MS = 60_000
+
+_REFUSALS = {
+    "full": (SkipReason.QUEUE_FULL, "the queue of this host or job is full"),
+    "late": (SkipReason.DEADLINE, "its turn would come after the job's deadline"),
+    "suspended": (SkipReason.SUSPENDED, "this host asked to be left alone"),
+}
+
+
+def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int) -> None:
+    """Reserve, offer, and log what came of it. Idempotent by the fetch id; offering again re-checks an open fetch."""
+    job_id = stored.spec.id
+    hold = f"{job_id}|{wanted.fetch_id}"
+    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
+    reserved = tools.ledger.reserve(
+        hold,
+        levels_for(job_id, stored.spec.tenant),
+        _cost(tools, wanted.request),
+        lease_ms=lease_ms,
+    )
+    if isinstance(reserved, Short):
+        _skip(
+            tools, job_id, wanted, SkipReason.BUDGET, f"{reserved.dimension} left: {reserved.left}"
+        )
+        return
+    try:
+        uid, host = fingerprint(wanted.request), host_key(wanted.request.url)
+    except AddressRefused as error:
+        tools.ledger.release(hold)
+        _skip(tools, job_id, wanted, SkipReason.ADDRESS, error.message)
+        return
+    [placed] = tools.frontier.offer([_offer(tools, job_id, wanted, uid, host, deadline_ms)])
+    if placed.disposition in _REFUSALS:
+        tools.ledger.release(hold)
+        _refuse(tools, job_id, wanted, placed)
+        return
+    tools.log.append(job_id, _queued(tools, wanted, uid, host, placed))
+    if placed.disposition == "cached":
+        _deliver_cached(tools, job_id, wanted.fetch_id, uid, host)
+
+
+def _cost(tools: Toolbox, request: Request) -> Amounts:
+    documents = _EXPECTED_DOCUMENTS[request.kind]
+    return {
+        Dimension.FETCHES: 1,
+        Dimension.TOKENS: documents * tools.settings.planning.passage_tokens,
+    }
+
+
+def _offer(
+    tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host: str, deadline_ms: int
+) -> Offer:
+    return Offer(
+        uid=uid,
+        host=host,
+        payload=encode_request(wanted.request),
+        job=job_id,
+        waiter=f"{job_id}|{wanted.fetch_id}",
+        deadline_ms=deadline_ms,
+        pause_ms=tools.settings.pause_ms(host),
+    )
+
+
+def _queued(tools: Toolbox, wanted: Wanted, uid: str, host: str, placed: Placed) -> FetchQueued:
+    return FetchQueued(
+        at_ms=tools.clock.now_ms(),
+        key=f"{wanted.fetch_id}:queued",
+        fetch_id=wanted.fetch_id,
+        call_id=wanted.fetch_id.rsplit("#", 1)[0],
+        request=wanted.request,
+        uid=uid,
+        host=host,
+        disposition=placed.disposition,
+        ready_in_ms=placed.ready_in_ms,
+        relevance=wanted.relevance,
+    )
+
+
+def _deliver_cached(tools: Toolbox, job_id: str, fetch_id: str, uid: str, host: str) -> None:
+    raw = tools.frontier.reply(uid, host)
+    if raw is not None:  # it may have left between the two calls; the next re-check queues it anew
+        deliver(tools, job_id, fetch_id, unpack_outcome(raw), paid=False)
+
+
+def _refuse(tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed) -> None:
+    reason, text = _REFUSALS[placed.disposition]
+    until = placed.until_ms
+    if placed.disposition == "late":
+        until = tools.clock.now_ms() + placed.ready_in_ms
+    detail = f"{text}, until {iso(until)}" if until else text
+    _skip(tools, job_id, wanted, reason, detail, until_ms=until)
+
+
+def _skip(
+    tools: Toolbox,
+    job_id: str,
+    wanted: Wanted,
+    reason: SkipReason,
+    detail: str,
+    *,
+    until_ms: int | None = None,
+) -> None:
+    outcome = FetchOutcome(
+        state=FetchState.SKIPPED,
+        url=wanted.request.url,
+        reason=reason,
+        detail=detail,
+        until_ms=until_ms,
+    )
+    deliver(tools, job_id, wanted.fetch_id, outcome, paid=False)

@@ -1,0 +1,71 @@
+"""The plan step: the question becomes a plan, the plan a purse and one crawl step per call."""
+
+import msgspec
+from signal_search.contracts.budget import Dimension
+from signal_search.contracts.job import JobEvent
+from signal_search.contracts.plan import Plan
+from signal_search.contracts.trace import Planned
+
+from budget.policy import job_level, level_limits
+from infra.job_store import StoredJob, life_ms
+from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.rules import snapshot, to_log
+from workers.pipeline.state import fold
+from workers.planning.planner import make_plan
+from workers.toolbox import Toolbox
+
+
+def plan(tools: Toolbox, step_id: str) -> Next:
+    """Work on `JOB/plan`. Idempotent: a plan that is in the log already is used as it is."""
+    job_id = step_id.split("/", 1)[0]
+    stored = tools.store.get(job_id)
+    if stored is None or stored.is_finished:
+        return Leave()
+    tools.store.transition(job_id, JobEvent.PLAN)
+    made = fold(entry for _id, entry in tools.log.read(job_id)).plan or _make(tools, stored)
+    open_purses(tools, stored, made)
+    for call in made.calls:
+        if call.round == 1:
+            tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+    tools.store.transition(job_id, JobEvent.CRAWL if made.calls else JobEvent.REDUCE)
+    tools.start(f"{job_id}/reduce", "reduce")
+    return Leave()
+
+
+def _make(tools: Toolbox, stored: StoredJob) -> Plan:
+    settings = tools.settings
+    request = stored.spec.request
+    draft = make_plan(
+        request,
+        sources=tools.registry.views(),
+        tiers=settings.tiers,
+        shared=tools.registry.is_shared,
+        clarify_below=settings.planning.clarify_below,
+    )
+    made = msgspec.structs.replace(draft, deadline_ms=_deadline(tools, stored, draft))
+    entry = Planned(
+        at_ms=tools.clock.now_ms(), key="planned", plan=made, rules=to_log(snapshot(settings))
+    )
+    tools.log.append(stored.spec.id, entry)
+    return made
+
+
+def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan) -> int:
+    spec = stored.spec
+    if spec.request.constraints.deadline_s is not None:
+        return spec.deadline_ms
+    seconds = tools.settings.jobs.deadline_s[draft.tier.value]
+    return min(spec.deadline_ms, spec.created_at_ms + int(seconds * 1000))
+
+
+def open_purses(tools: Toolbox, stored: StoredJob, made: Plan) -> None:
+    """Open the job's purse, and the tenant's and the deployment's where they have limits."""
+    limits = {Dimension(name): amount for name, amount in made.limits.items()}
+    tools.ledger.open(job_level(stored.spec.id), limits, ttl_ms=life_ms(stored.spec))
+    shared = {
+        f"tenant:{stored.spec.tenant}": tools.settings.tenant,
+        "deployment": tools.settings.deployment,
+    }
+    for level, section in shared.items():
+        if amounts := level_limits(section.model_dump()):
+            tools.ledger.open(level, amounts, ttl_ms=0)

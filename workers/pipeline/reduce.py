@@ -1,0 +1,138 @@
+"""The reduce step: fold the log, decide, carry the actions out. Everything around the two pure functions."""
+
+from collections.abc import Mapping
+
+from signal_search.contracts.document import Document
+from signal_search.contracts.job import JobEvent
+from signal_search.contracts.result import StopReason
+from signal_search.contracts.trace import Assessed, Expanded, Stopped
+
+from infra.job_store import StoredJob
+from workers.pipeline.assess import evidence_ids
+from workers.pipeline.attempt import Leave, Next, Rest
+from workers.pipeline.decide import Decision, decide
+from workers.pipeline.ending import end_job
+from workers.pipeline.offers import offer
+from workers.pipeline.publish import publish
+from workers.pipeline.rules import Rules, from_log
+from workers.pipeline.state import JobView, fold
+from workers.pipeline.wanted import Wanted
+from workers.toolbox import Toolbox
+
+# Ends with an answer, but with less than was wanted.
+_PARTIAL = frozenset(
+    {StopReason.DEADLINE, StopReason.NO_SOURCE_REACHED, StopReason.BUDGET_COVERAGE}
+)
+
+
+def reduce(tools: Toolbox, step_id: str) -> Next:
+    """Work on `JOB/reduce`."""
+    job_id = step_id.split("/", 1)[0]
+    stored = tools.store.get(job_id)
+    if stored is None or stored.is_finished:
+        return Leave()
+    view = fold(entry for _id, entry in tools.log.read(job_id))
+    if view.planned is None:
+        return Rest(_ms(tools.settings.queue.recheck_s))
+    tools.store.transition(job_id, JobEvent.REDUCE)
+    rules = from_log(view.planned.rules)
+    documents = _documents(tools, job_id, view)
+    if view.stopped is None:
+        _act(tools, stored, view, rules, documents)
+        view = fold(entry for _id, entry in tools.log.read(job_id))
+    if view.stopped is not None:
+        _publish(tools, stored, view, rules)
+        return Leave()
+    tools.store.transition(job_id, JobEvent.CRAWL)
+    return Rest(_wake_ms(tools, view))
+
+
+def _documents(tools: Toolbox, job_id: str, view: JobView) -> dict[str, Document]:
+    ids = [doc_id for each in view.fetches() if each.finished for doc_id in each.finished.documents]
+    return tools.log.documents(job_id, list(dict.fromkeys(ids)))
+
+
+def _act(
+    tools: Toolbox,
+    stored: StoredJob,
+    view: JobView,
+    rules: Rules,
+    documents: Mapping[str, Document],
+) -> None:
+    plan, spec = view.require()
+    now_ms = tools.clock.now_ms()
+    decision = decide(view, documents, rules, now_ms=now_ms)
+    _log_assessment(tools, view, decision, len(documents))
+    if decision.stop is not None:
+        is_last = now_ms >= plan.deadline_ms
+        ids = evidence_ids(view, documents, now_ms=now_ms, is_last=is_last)
+        stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
+        tools.log.append(spec.id, stopped)
+        return
+    for each in (*decision.fetches, *_overdue(tools, view)):
+        offer(tools, stored, each, deadline_ms=plan.deadline_ms)
+    if decision.calls:
+        _open_round(tools, spec.id, decision)
+
+
+def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents: int) -> None:
+    """Write down what the stop rule saw, once per number of arrivals."""
+    evidence = decision.evidence
+    if evidence is None or not evidence.arrivals:
+        return
+    _plan, spec = view.require()
+    verdict = decision.stop.reason if decision.stop else "continue"
+    entry = Assessed(
+        at_ms=tools.clock.now_ms(),
+        key=f"assessed:{len(evidence.arrivals)}:{verdict}",
+        round=view.round,
+        documents=documents,
+        coverage=decision.assessment.coverage,
+        saturation=decision.assessment.saturation,
+        tokens=max(0, -evidence.left.get("tokens", 0) + view.require()[0].limits.get("tokens", 0)),
+        verdict=str(verdict),
+    )
+    tools.log.append(spec.id, entry)
+
+
+def _overdue(tools: Toolbox, view: JobView) -> list[Wanted]:
+    """Return the fetches that have been open for a while: offering again finds a reply that was not told."""
+    before_ms = tools.clock.now_ms() - _ms(tools.settings.queue.recheck_s)
+    return [
+        Wanted(fetch_id=each.fetch_id, request=each.queued.request, relevance=each.queued.relevance)
+        for each in view.open_fetches()
+        if each.queued is not None and each.queued.at_ms <= before_ms
+    ]
+
+
+def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
+    number = decision.calls[0].round
+    entry = Expanded(
+        at_ms=tools.clock.now_ms(),
+        key=f"round:{number}",
+        round=number,
+        calls=tuple(decision.calls),
+        why="the calls of this round wait for earlier answers",
+    )
+    tools.log.append(job_id, entry)
+    for call in decision.calls:
+        tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+
+
+def _publish(tools: Toolbox, stored: StoredJob, view: JobView, rules: Rules) -> None:
+    if view.stopped is None:
+        return
+    result = publish(view, _documents(tools, stored.spec.id, view), rules)
+    event = JobEvent.DEGRADE if view.stopped.stop.reason in _PARTIAL else JobEvent.SUCCEED
+    end_job(tools, stored.spec.id, event, result=result)
+
+
+def _wake_ms(tools: Toolbox, view: JobView) -> int:
+    """Return when to look again by itself: while something is open soon, at the deadline in any case."""
+    plan, _spec = view.require()
+    left_ms = max(1, plan.deadline_ms - tools.clock.now_ms())
+    return min(left_ms, _ms(tools.settings.queue.recheck_s))
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)

@@ -1,0 +1,74 @@
+"""The figures that the pure part of a job depends on, as a snapshot that goes into its log.
+
+A replay needs no settings: the same log gives the same answer; and it can be folded again with other figures.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from infra.settings import Settings
+from scoring.claims.rules import VerifyRules
+from scoring.sba import SbaRules
+from scoring.stop_rule import StopRules
+from workers.pipeline.state import JobView
+
+
+class SiteRules(Struct, frozen=True, kw_only=True):
+    """Limits of a crawl of one site."""
+
+    max_pages: int
+    max_depth: int
+    min_relevance: float
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """Everything that deciding and publishing look up."""
+
+    sba: SbaRules
+    stop: StopRules
+    verify: VerifyRules
+    site: SiteRules
+    passage_tokens: int
+    conflict_ratio: float
+    max_redirects: int
+    max_follow_ups: int = 5
+
+
+def snapshot(settings: Settings) -> Rules:
+    """Return the rules of these settings."""
+    plain: dict[str, Any] = settings.model_dump(include={"sba", "stop", "verify"})
+    return msgspec.convert(
+        {
+            **plain,
+            "site": settings.sources.site.model_dump(exclude={"max_links"}),
+            "passage_tokens": settings.planning.passage_tokens,
+            "conflict_ratio": settings.sba.preferences.conflict_ratio,
+            "max_redirects": settings.fetch.max_redirects,
+        },
+        Rules,
+    )
+
+
+def stop_rules_for(view: JobView, rules: Rules) -> StopRules:
+    """Return the stop rule's figures for a job: no more agreement is asked for than it has sources to give."""
+    sources = len({each.call.source_id for each in view.calls.values()})
+    stop = rules.stop
+    return replace(
+        stop,
+        agreement=max(1, min(stop.agreement, sources)),
+        min_sources=max(1, min(stop.min_sources, sources)),
+    )
+
+
+def to_log(rules: Rules) -> dict[str, object]:
+    """Return rules as plain data for a log entry."""
+    plain: dict[str, object] = msgspec.to_builtins(rules)
+    return plain
+
+
+def from_log(plain: dict[str, object]) -> Rules:
+    """Return the rules in a log entry."""
+    return msgspec.convert(plain, Rules)

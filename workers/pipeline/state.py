@@ -1,0 +1,199 @@
+"""The reducer's state: a pure fold over a job's log. The same log gives the same state on any machine."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from signal_search.contracts.job import JobSpec
+from signal_search.contracts.plan import Plan, PlannedCall
+from signal_search.contracts.source import FetchState
+from signal_search.contracts.trace import (
+    Assessed,
+    CallRefused,
+    CallStarted,
+    Ended,
+    Entry,
+    Expanded,
+    FetchFinished,
+    FetchQueued,
+    LogEntry,
+    Planned,
+    Stopped,
+    Submitted,
+)
+from signal_search.errors import Broken
+
+
+def number_of(fetch_id: str) -> tuple[int, ...]:
+    """Return a fetch's place in its call: `q1.wikipedia#1.2` (the second follow-up of the first) is (1, 2)."""
+    return tuple(int(each) for each in fetch_id.rsplit("#", 1)[1].split("."))
+
+
+@dataclass
+class FetchView:
+    """One fetch of a job: what was asked, and how it ended (None: it is still open)."""
+
+    fetch_id: str
+    call_id: str
+    queued: FetchQueued | None = None
+    finished: FetchFinished | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the answer is still to come."""
+        return self.finished is None
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether a reply was fetched and parsed."""
+        return self.finished is not None and self.finished.state == FetchState.FETCHED
+
+
+@dataclass
+class CallView:
+    """One call of the plan: not started, refused, or with its fetches in the order they were decided."""
+
+    call: PlannedCall
+    started: CallStarted | None = None
+    refused: CallRefused | None = None
+    fetches: dict[str, FetchView] = field(default_factory=dict)
+
+    def in_order(self) -> list[FetchView]:
+        """Return the fetches by number: 1, 1.1, 1.2, 2."""
+        return sorted(self.fetches.values(), key=lambda each: number_of(each.fetch_id))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of this call is still to come."""
+        if self.refused is not None:
+            return False
+        if self.started is None:
+            return True
+        named = (self.fetches.get(each) for each in self.started.fetches)
+        return any(each is None for each in named) or any(
+            each.is_open for each in self.fetches.values()
+        )
+
+
+@dataclass
+class JobView:
+    """All that is known of a job."""
+
+    entries: list[LogEntry] = field(default_factory=list)
+    spec: JobSpec | None = None
+    planned: Planned | None = None
+    calls: dict[str, CallView] = field(default_factory=dict)
+    assessments: list[Assessed] = field(default_factory=list)
+    round: int = 1
+    stopped: Stopped | None = None
+    ended: Ended | None = None
+
+    @property
+    def plan(self) -> Plan | None:
+        """Return the plan, if there is one yet."""
+        return self.planned.plan if self.planned else None
+
+    def require(self) -> tuple[Plan, JobSpec]:
+        """Return plan and specification of a planned job.
+
+        Raises:
+            Broken: the log has none; nobody may ask before.
+        """
+        if self.planned is None or self.spec is None:
+            raise Broken
+        return self.planned.plan, self.spec
+
+    def fetches(self) -> Iterator[FetchView]:
+        """Yield every fetch in plan order: by call, then by number. Not by arrival: that would be luck."""
+        for call in self.calls.values():
+            yield from call.in_order()
+
+    def active_calls(self) -> list[CallView]:
+        """Return the calls of the rounds that were opened so far, in plan order."""
+        return [each for each in self.calls.values() if each.call.round <= self.round]
+
+    def open_fetches(self) -> list[FetchView]:
+        """Return the fetches whose answer is still to come."""
+        return [each for each in self.fetches() if each.is_open]
+
+    def settled_fetches(self) -> list[FetchView]:
+        """Return the fetches before the first open one, in plan order.
+
+        Only these count while a job runs, so that what is decided does not depend on which host was quicker.
+        """
+        found: list[FetchView] = []
+        for call in self.active_calls():
+            for each in call.in_order():
+                if each.is_open:
+                    return found
+                found.append(each)
+            if call.is_open:
+                return found
+        return found
+
+
+def fold(entries: Iterable[LogEntry]) -> JobView:
+    """Return the state that a log describes."""
+    view = JobView()
+    for entry in entries:
+        view.entries.append(entry)
+        _apply(view, entry)
+    return view
+
+
+def _apply(view: JobView, entry: Entry) -> None:
+    if isinstance(entry, FetchQueued | FetchFinished):
+        _apply_fetch(view, entry)
+    elif isinstance(entry, CallStarted | CallRefused):
+        _apply_call(view, entry)
+    elif isinstance(entry, Planned | Expanded):
+        _apply_plan(view, entry)
+    else:
+        _apply_life(view, entry)
+
+
+def _apply_life(view: JobView, entry: Entry) -> None:
+    match entry:
+        case Submitted():
+            view.spec = entry.job
+        case Assessed():
+            view.assessments.append(entry)
+        case Stopped():
+            view.stopped = entry
+        case Ended():
+            view.ended = entry
+
+
+def _apply_plan(view: JobView, entry: Planned | Expanded) -> None:
+    if isinstance(entry, Planned):
+        view.planned = entry
+        calls = entry.plan.calls
+    else:
+        view.round = entry.round
+        calls = entry.calls
+    for call in calls:
+        view.calls.setdefault(call.id, CallView(call=call))
+
+
+def _apply_call(view: JobView, entry: CallStarted | CallRefused) -> None:
+    call = view.calls.get(entry.call_id)
+    if call is None:
+        return
+    if isinstance(entry, CallRefused):
+        call.refused = entry
+        return
+    call.started = entry
+    for fetch_id in entry.fetches:
+        call.fetches.setdefault(fetch_id, FetchView(fetch_id=fetch_id, call_id=entry.call_id))
+
+
+def _apply_fetch(view: JobView, entry: FetchQueued | FetchFinished) -> None:
+    call = view.calls.get(entry.call_id)
+    if call is None:
+        return
+    fetch = call.fetches.setdefault(
+        entry.fetch_id, FetchView(fetch_id=entry.fetch_id, call_id=entry.call_id)
+    )
+    if isinstance(entry, FetchQueued):
+        fetch.queued = entry
+    else:
+        fetch.finished = entry

@@ -1,0 +1,118 @@
+"""The trace in the result: a view of the log, every decision with its reason."""
+
+from signal_search.contracts.result import TraceEvent
+from signal_search.contracts.trace import (
+    Assessed,
+    CallRefused,
+    CallStarted,
+    Entry,
+    Expanded,
+    FetchFinished,
+    FetchQueued,
+    Planned,
+    Stopped,
+    Submitted,
+)
+
+from workers.pipeline.state import JobView
+
+Facts = tuple[str, dict[str, object]]
+
+
+def trace_of(view: JobView) -> tuple[TraceEvent, ...]:
+    """Return one event per log entry, with the milliseconds since submission."""
+    if view.spec is None:
+        return ()
+    start_ms = view.spec.created_at_ms
+    events = []
+    for entry in view.entries:
+        name, data = _facts(entry)
+        if name:
+            shown = {key: value for key, value in data.items() if value not in ("", None)}
+            events.append(TraceEvent(t_ms=entry.at_ms - start_ms, name=name, data=shown))
+    return tuple(events)
+
+
+def _facts(entry: Entry) -> Facts:
+    match entry:
+        case Submitted():
+            return "submitted", {"kind": entry.job.kind}
+        case Planned():
+            return _planned(entry)
+        case CallStarted():
+            return "call_started", {"call": entry.call_id, "source": entry.source_id}
+        case CallRefused():
+            return _refused(entry)
+        case FetchQueued() | FetchFinished():
+            return _fetch(entry)
+        case _:
+            return _decision(entry)
+
+
+def _planned(entry: Planned) -> Facts:
+    plan = entry.plan
+    return "planned", {
+        "tier": plan.tier,
+        "tier_reason": plan.tier_reason,
+        "intent": plan.intent,
+        "intent_confidence": plan.intent_confidence,
+        "questions": [each.text for each in plan.questions],
+        "calls": [each.id for each in plan.calls],
+        "limits": plan.limits,
+        "notes": list(plan.notes),
+    }
+
+
+def _refused(entry: CallRefused) -> Facts:
+    return "call_refused", {
+        "call": entry.call_id,
+        "source": entry.source_id,
+        "reason": entry.reason,
+        "detail": entry.detail,
+    }
+
+
+def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
+    if isinstance(entry, FetchQueued):
+        return "fetch_queued", {
+            "fetch": entry.fetch_id,
+            "url": entry.request.url,
+            "host": entry.host,
+            "disposition": entry.disposition,
+            "relevance": entry.relevance,
+        }
+    return "fetch_finished", {
+        "fetch": entry.fetch_id,
+        "url": entry.url,
+        "state": entry.state,
+        "status": entry.status or None,
+        "reason": entry.reason,
+        "detail": entry.detail,
+        "note": entry.note,
+        "documents": len(entry.documents),
+        "paid": entry.paid,
+    }
+
+
+def _decision(entry: Entry) -> Facts:
+    match entry:
+        case Assessed():
+            return "assessed", {
+                "round": entry.round,
+                "coverage": entry.coverage,
+                "saturation": entry.saturation,
+                "tokens": entry.tokens,
+                "verdict": entry.verdict,
+            }
+        case Expanded():
+            return "expanded", {"round": entry.round, "why": entry.why}
+        case Stopped():
+            return "stopped", {
+                "reason": entry.stop.reason,
+                "coverage": entry.stop.coverage,
+                "saturation": entry.stop.saturation,
+                "exhausted": entry.stop.exhausted,
+                "would_have": entry.stop.would_have,
+            }
+        case _:
+            return "", {}

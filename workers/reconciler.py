@@ -1,0 +1,75 @@
+"""Rings the bells that were lost: overdue steps, expired leases, expired holds. Runs in every worker."""
+
+import threading
+from collections.abc import Callable
+
+import structlog
+from signal_search.errors import StoreFailed
+
+from infra.heartbeat import beat, leave
+from infra.roles import Role
+from workers.toolbox import Toolbox
+
+_log = structlog.get_logger("workers.reconciler")
+
+
+class Reconciler:
+    """A thread that looks once a second. Safe to run in any number of workers."""
+
+    def __init__(
+        self, tools: Toolbox, *, worker: str, role: Role, pid: int, period_s: float | None = None
+    ) -> None:
+        """Prepare; `worker` is the name under which this worker says that it lives."""
+        self._tools = tools
+        self._worker = worker
+        self._role: Role = role
+        self._pid = pid
+        self._started_ms = tools.clock.now_ms()
+        self._period_s = period_s or tools.settings.queue.reconcile_s
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking and take down the sign of life."""
+        self._ended.set()
+        self._thread.join(5)
+        _unless_store_fails(lambda: leave(self._tools.redis, self._worker))
+
+    def _run(self) -> None:
+        next_beat = 0.0
+        while True:
+            if self._tools.clock.monotonic() >= next_beat:
+                next_beat = self._tools.clock.monotonic() + self._tools.settings.queue.heartbeat_s
+                _unless_store_fails(self._beat)
+            _unless_store_fails(self.look)
+            if self._ended.wait(self._period_s):
+                return
+
+    def look(self) -> int:
+        """Ring every overdue bell once and give back expired holds; return how many bells were rung."""
+        overdue = self._tools.steps.overdue()
+        for step_id, task in overdue:
+            self._tools.bell(task, step_id)
+        self._tools.ledger.expire()
+        return len(overdue)
+
+    def _beat(self) -> None:
+        beat(
+            self._tools.redis,
+            self._worker,
+            self._role,
+            pid=self._pid,
+            started_ms=self._started_ms,
+        )
+
+
+def _unless_store_fails(work: Callable[[], object]) -> None:
+    # The store may be restarting; the next look finds what this one missed.
+    try:
+        work()
+    except StoreFailed:
+        _log.warning("the store does not answer")

@@ -1,0 +1,291 @@
+"""Crossref by its REST API: the registered record of a work, exact by DOI or found by words.
+
+Records are what publishers deposit, so every field may be absent, empty or null; a record that cannot be read is left
+out and counted, it does not spoil the others. A record without an abstract still gives a bibliographic text.
+"""
+
+import html
+import re
+from datetime import date
+from typing import NoReturn
+from urllib.parse import quote, urlencode
+
+import msgspec
+from msgspec import Struct, field
+from signal_search.contracts.document import Author, Document
+from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+from signal_search.errors import BadReply
+
+from workers.adapter import DocumentFacts, SourceConfig, make_document
+
+_MAX_ROWS = 100
+_MAX_QUERY_CHARS = 500
+# Without `select` a record carries its whole reference list, often hundreds of kilobytes.
+_SELECT = (
+    "DOI,type,title,subtitle,container-title,publisher,author,abstract,published,issued,published-print,"
+    "published-online,volume,issue,page,article-number,update-to,updated-by,relation"
+)
+_DOI = re.compile(
+    r"(?i)(?<![A-Za-z0-9.])10\.[0-9]{4,9}/[^\s\"<>?#，。；、）】]+"
+)  # crossref.org/blog/dois-and-matching
+_RANGE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.\.([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_BREAK = re.compile(r"</(?:jats:)?(?:p|title|sec|list-item)\s*>|<br\s*/?>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_ABSTRACT_HEADING = re.compile(r"^(?:abstract|summary|摘要)[:.]?\s*\n", re.IGNORECASE)
+_RETRACTED_TITLE = re.compile(
+    r"(?i)^\W*(?:retracted|withdrawn)(?: article| paper| chapter)?\s*[:\]]"
+)
+_RETRACTING = frozenset({"retraction", "withdrawal", "removal", "partial_retraction"})
+_RETRACTING_RELATIONS = frozenset({"is-retracted-by", "is-withdrawn-by"})
+
+
+class _Person(Struct):
+    given: str | None = None
+    family: str | None = None
+    name: str | None = None
+
+
+class _Date(Struct):
+    parts: list[list[int | None] | None] = field(name="date-parts", default_factory=list)
+
+
+class _Update(Struct):
+    type: str | None = None
+    doi: str | None = field(name="DOI", default=None)
+
+
+class _Work(Struct, rename="kebab"):
+    doi: str = field(name="DOI")
+    type: str | None = None
+    title: list[str | None] | None = None
+    subtitle: list[str | None] | None = None
+    container_title: list[str | None] | None = None
+    publisher: str | None = None
+    author: list[_Person] | None = None
+    abstract: str | None = None
+    published: _Date | None = None
+    issued: _Date | None = None
+    published_print: _Date | None = None
+    published_online: _Date | None = None
+    volume: str | None = None
+    issue: str | None = None
+    page: str | None = None
+    article_number: str | None = None
+    language: str | None = None
+    update_to: list[_Update] | None = None
+    updated_by: list[_Update] | None = None
+    relation: dict[str, object] | None = None
+
+
+class _List(Struct):
+    items: list[object]
+    total: int | None = field(name="total-results", default=None)
+
+
+class _Body(Struct):
+    status: str
+    kind: str = field(name="message-type", default="")
+    message: object = None
+
+
+class Crossref:
+    """Journal articles, conference papers, books and reports with a DOI."""
+
+    name: str = "crossref"
+    pushes_down: frozenset[str] = frozenset({"freshness"})
+    shared: bool = False
+
+    def __init__(self, config: SourceConfig) -> None:
+        """Remember the row."""
+        self._config = config
+
+    def build(self, ask: SourceQuery) -> tuple[Request, ...]:
+        """Return one request per DOI in the question, else a search.
+
+        A freshness of the form `A..B` becomes a filter on publication dates; relative forms need a clock and are
+        left to whoever filters afterwards.
+        """
+        dois = _dois(ask.text)
+        urls = [self._address(f"/{quote(doi, safe='', errors='replace')}", {}) for doi in dois]
+        return tuple(self._request(url) for url in urls or [self._address("", _search(ask))])
+
+    def parse(self, request: Request, reply: Reply) -> Parsed:
+        """Turn records into documents of title and abstract, or of title, container, year and publisher.
+
+        Raises:
+            BadReply: HTML, plain text, truncated or wrong-shaped JSON, a failure sent with 200.
+        """
+        items, total = _records(_read(reply))
+        works = [work for work in map(_work, items) if work is not None]
+        kept = [
+            work for work in works if work.type != "component" and (_title(work) or work.abstract)
+        ]
+        notices = {doi for work in works for doi in _retracts(work)}
+        documents = tuple(self._document(work, reply, notices) for work in kept)
+        return Parsed(documents=documents, total=total, note=_note(len(items), len(kept)))
+
+    def _address(self, path: str, fields: dict[str, str]) -> str:
+        polite = {"mailto": self._config.mailto} if self._config.mailto else {}
+        query = urlencode({**fields, **self._config.params, **polite}, errors="replace")
+        return f"{self._config.endpoint.rstrip('/')}{path}" + (f"?{query}" if query else "")
+
+    def _request(self, url: str) -> Request:
+        return Request(url=url, adapter=self.name, source_id=self._config.id, kind="api")
+
+    def _document(self, work: _Work, reply: Reply, notices: set[str]) -> Document:
+        doi = work.doi.lower()
+        return make_document(
+            url=f"https://doi.org/{quote(doi, safe='/()', errors='replace')}",
+            title=_title(work) or _first(work.container_title) or doi,
+            text=_body_text(work),
+            source_id=self._config.id,
+            fetched_at_ms=reply.fetched_at_ms,
+            facts=self._facts(work, retracted=doi in notices or _is_retracted(work)),
+        )
+
+    def _facts(self, work: _Work, *, retracted: bool) -> DocumentFacts:
+        published = _published(work)
+        return DocumentFacts(
+            language=work.language or "",
+            published=published,
+            date_kind="record" if published else "none",
+            authors=tuple(_author(each) for each in work.author or () if each.family or each.name),
+            container=_first(work.container_title),
+            publisher=_clean(work.publisher),
+            volume=work.volume or "",
+            issue=work.issue or "",
+            pages=work.page or work.article_number or "",
+            doi=work.doi.lower(),
+            work_type=work.type or "",
+            source_type=self._config.source_type,
+            retracted=retracted,
+            signals=("retraction_notice",) if _retracts(work) else (),
+        )
+
+
+def _dois(text: str) -> list[str]:
+    found = (match.rstrip(".,;:!'*") for match in _DOI.findall(text))
+    balanced = (
+        doi.rstrip(")]") if doi.count("(") < doi.count(")") or "]" in doi else doi for doi in found
+    )
+    return list(dict.fromkeys(doi.lower() for doi in balanced))[:3]
+
+
+def _search(ask: SourceQuery) -> dict[str, str]:
+    words = " ".join((" ".join(ask.terms) or ask.text).split())[:_MAX_QUERY_CHARS]
+    fields = {"query": words, "rows": str(min(max(ask.limit, 1), _MAX_ROWS)), "select": _SELECT}
+    return fields | _date_filter(ask.freshness)
+
+
+def _date_filter(freshness: str | None) -> dict[str, str]:
+    found = _RANGE.fullmatch(freshness or "")
+    return {"filter": f"from-pub-date:{found[1]},until-pub-date:{found[2]}"} if found else {}
+
+
+def _read(reply: Reply) -> _Body:
+    if reply.body.lstrip()[:1] == b"<":
+        _bad("a page of HTML")
+    try:
+        body = msgspec.json.decode(reply.body, type=_Body)
+    except msgspec.ValidationError as error:
+        raise BadReply("The source sent JSON of another shape instead of records.") from error
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise BadReply("The source sent truncated or broken JSON, or plain text.") from error
+    if body.status != "ok":
+        _bad("an error with status 200")
+    return body
+
+
+def _records(body: _Body) -> tuple[list[object], int | None]:
+    if body.kind == "work":
+        return [body.message], 1
+    try:
+        found = msgspec.convert(body.message, _List)
+    except msgspec.ValidationError as error:
+        raise BadReply("The source sent JSON of another shape instead of records.") from error
+    return found.items, found.total
+
+
+def _bad(kind: str) -> NoReturn:
+    raise BadReply(f"The source sent {kind} instead of records.")
+
+
+def _work(item: object) -> _Work | None:
+    try:
+        return msgspec.convert(item, _Work)
+    except msgspec.ValidationError:
+        return None
+
+
+def _note(found: int, kept: int) -> str:
+    return f"{found - kept} records unreadable, untitled or mere components" if found > kept else ""
+
+
+def _first(values: list[str | None] | None) -> str:
+    return next((cleaned for cleaned in map(_clean, values or ()) if cleaned), "")
+
+
+def _clean(text: str | None) -> str:
+    return " ".join(_jats_text(text or "").split())
+
+
+def _title(work: _Work) -> str:
+    title, subtitle = _first(work.title), _first(work.subtitle)
+    return f"{title}: {subtitle}" if title and subtitle and subtitle not in title else title
+
+
+def _jats_text(markup: str) -> str:
+    """Return the text of a JATS fragment: paragraphs as lines, no tags, entities resolved (deposits escape twice)."""
+    plain = _TAG.sub("", _BREAK.sub("\n", markup))
+    plain = html.unescape(html.unescape(plain))
+    lines = (" ".join(line.split()) for line in plain.splitlines())
+    return _ABSTRACT_HEADING.sub("", "\n".join(line for line in lines if line))
+
+
+def _body_text(work: _Work) -> str:
+    title, abstract = _title(work), _jats_text(work.abstract or "")
+    if abstract:
+        return f"{title}\n\n{abstract}".strip()
+    place = ", ".join(filter(None, (_first(work.container_title), _published(work)[:4])))
+    parts = (part.rstrip(".") for part in (title, place, _clean(work.publisher)) if part)
+    return ". ".join(parts) + "."
+
+
+def _published(work: _Work) -> str:
+    dates = (work.published, work.issued, work.published_print, work.published_online)
+    return next((day for day in map(_iso, dates) if day), "")
+
+
+def _iso(when: _Date | None) -> str:
+    """Return year, year-month or day; what is not a calendar date is cut back to what is."""
+    parts = [
+        part for part in (when.parts[0] or () if when and when.parts else ()) if part is not None
+    ]
+    for length in range(min(len(parts), 3), 0, -1):
+        try:
+            day = date(*(*parts[:length], 1, 1)[:3])
+        except (ValueError, OverflowError):
+            continue
+        return day.isoformat()[: (4, 7, 10)[length - 1]]
+    return ""
+
+
+def _author(person: _Person) -> Author:
+    if person.family:
+        return Author(family=_clean(person.family), given=_clean(person.given))
+    return Author(literal=_clean(person.name))
+
+
+def _retracts(work: _Work) -> list[str]:
+    """Return the DOIs this record retracts: then it is a notice, not evidence."""
+    updates = work.update_to or ()
+    return [(update.doi or "").lower() for update in updates if update.type in _RETRACTING]
+
+
+def _is_retracted(work: _Work) -> bool:
+    return bool(
+        any(update.type in _RETRACTING for update in work.updated_by or ())
+        or _RETRACTING_RELATIONS & (work.relation or {}).keys()
+        or _retracts(work)
+        or _RETRACTED_TITLE.match(_title(work))
+    )

@@ -1,0 +1,29 @@
+"""What `celery -A workers.worker worker` runs: the tasks, and beside them the reconciler and the polite fetchers."""
+
+import os
+
+from infra.logging import configure
+from infra.settings import current
+from workers.celery_app import add_background
+from workers.fetch_loop import FetchLoop
+from workers.reconciler import Reconciler
+from workers.tasks import app, ring, toolbox
+
+__all__ = ["app"]
+
+_settings = current()
+configure(_settings.log)
+
+
+def _reconciler(worker: str) -> Reconciler:
+    role = _settings.worker_role
+    return Reconciler(toolbox(), worker=worker, role=role, pid=os.getpid())
+
+
+def _fetch_loop(_worker: str) -> FetchLoop:
+    return FetchLoop(_settings, ring)
+
+
+add_background(app, "Reconcile", _reconciler)
+if _settings.worker_role in {"crawl", "all"}:
+    add_background(app, "Fetch", _fetch_loop)
