@@ -21,7 +21,9 @@ from infra.settings import Settings, current
 ROUTES = [
     retrieve.retrieve,
     jobs.list_jobs,
-    jobs.OneJob,
+    jobs.job_options,
+    jobs.show_job,
+    jobs.cancel_job,
     jobs.show_result,
     jobs.export_job,
     jobs.bundle_job,

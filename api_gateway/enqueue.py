@@ -26,6 +26,8 @@ TRANSPORT_OPTIONS: dict[str, object] = {
     "socket_keepalive": True,
     "health_check_interval": 25,
 }
+# One try: a caller waits for the answer to the submission, which the bell is no part of.
+_PATIENCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
 class Bell:
@@ -37,7 +39,7 @@ class Bell:
             "signal_search_door", broker=broker_url(settings.broker), set_as_current=False
         )
         self._app.conf.update(
-            broker_transport_options=TRANSPORT_OPTIONS,
+            broker_transport_options={**TRANSPORT_OPTIONS, **_PATIENCE},
             task_ignore_result=True,
             task_serializer="json",
             accept_content=["json"],

@@ -14,7 +14,7 @@ from infra.job_log import START, Located, encode_entry
 MEDIA_TYPE = "text/event-stream"
 KEEP_ALIVE_MS = 15_000
 
-_EVENT_ID = re.compile(r"\d{1,15}-\d{1,15}")
+_EVENT_ID = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 _COMMENT = b": keep-alive\n\n"
 _OPENING = b"retry: 2000\n\n"
 

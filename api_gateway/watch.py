@@ -21,6 +21,7 @@ Hearing = Callable[[], Awaitable[Mapping[str, Any]]]  # what an ASGI connection 
 
 _MAX_WAITERS = 200  # below the client's connections (infra/redis.py)
 _RETRY_AFTER_S = 5.0
+_ASK_AGAIN_S = 0.05
 _READ_MS = 15_000  # under the client's socket timeout
 
 
@@ -90,7 +91,11 @@ async def _until_left(receive: Hearing) -> None:
         pass
 
 
-async def _stop(*tasks: "asyncio.Task[object]") -> None:
-    for each in tasks:
-        each.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def _stop(*tasks: "asyncio.Task[Any]") -> None:
+    # The client's library loses a cancellation that comes while it connects: ask until it is heard.
+    open_tasks = set(tasks)
+    while open_tasks:
+        for each in open_tasks:
+            each.cancel()
+        _, open_tasks = await asyncio.wait(open_tasks, timeout=_ASK_AGAIN_S)
+    await asyncio.gather(*tasks, return_exceptions=True)  # nobody else takes their errors

@@ -214,7 +214,6 @@ class SiteSource(_Section):
     max_pages: Annotated[int, Field(ge=1, le=1000)]
     max_depth: Annotated[int, Field(ge=0, le=100)]
     max_links: Annotated[int, Field(ge=1, le=5000)]
-    min_relevance: Share
 
 
 class Sources(_Section):

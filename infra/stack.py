@@ -31,6 +31,7 @@ __all__ = ["Parts", "Running", "Stack", "open_embedded", "running_stack"]
 _POLL_S = 0.05
 _READY_S = 60.0
 _WATCH_S = 1.0
+_GUESTS_S = 900.0  # the deadline of an ordinary job
 
 
 class Running(Struct, frozen=True, kw_only=True):
@@ -176,38 +177,60 @@ class _Transport(Protocol):
 
 
 class EmbeddedTransport:
-    """The transport over Redis, with the stack it stands on; all but `close` is that transport's.
+    """The transport over Redis, and what must end with it; all but `close` is that transport's."""
 
-    While it is open, a thread starts again what dies of the stack.
-    """
-
-    def __init__(self, transport: _Transport, stack: Stack) -> None:
-        """Wrap `transport` and take over `stack`, which runs."""
+    def __init__(self, transport: _Transport, end: Callable[[], None]) -> None:
+        """Wrap `transport`; `end` is called once it is closed, and must bear being called again."""
         self._transport = transport
-        self._stack = stack
-        self._ended = Event()
-        self._watcher = threading.Thread(
-            target=stack.run, args=(self._ended, _say_nothing), name="stack-watch", daemon=True
-        )
-        self._watcher.start()
+        self._end = end
 
     def __getattr__(self, name: str) -> Any:
         """Hand everything else to the transport."""
         return getattr(self._transport, name)
 
     def close(self) -> None:
-        """Close the transport, then stop the stack. Safe to call twice."""
-        self._ended.set()
-        self._watcher.join()
-        self._transport.close()
-        self._stack.stop()
+        """Close the transport, then end what it stood on. Safe to call twice."""
+        try:
+            self._transport.close()
+        finally:
+            self._end()
 
 
-def open_embedded(redis_url: str | None = None, token: str | None = None) -> _Transport:
+class _Host:
+    """A running stack of our own, healed by a thread; other processes may be its guests."""
+
+    def __init__(self, stack: Stack, data_dir: Path) -> None:
+        self._stack = stack
+        self._guests = _guests(data_dir)
+        self._ended = Event()
+        self._watcher = threading.Thread(
+            target=stack.run, args=(self._ended, _say_nothing), name="stack-watch", daemon=True
+        )
+        self._watcher.start()
+
+    def end(self) -> None:
+        """Stop the stack; guests are waited for, as their jobs run on it. Ctrl-C ends the waiting."""
+        try:
+            for _ in range(int(_GUESTS_S / _POLL_S)):
+                if self._ended.is_set() or self._guests.acquire():
+                    break
+                self._ended.wait(_POLL_S)
+        finally:
+            self._ended.set()
+            self._watcher.join()
+            self._stack.stop()
+            self._guests.release()
+
+
+def _guests(data_dir: Path) -> FolderLock:
+    return FolderLock(data_dir.absolute() / "guests.lock")
+
+
+def open_embedded(redis_url: str | None = None, token: str | None = None) -> EmbeddedTransport:
     """Return a transport to a stack of the data folder: the running one, else a small one of our own.
 
     The small one is the embedded store (or the one at `redis_url`) and one worker that takes every role. It ends with
-    `close`, with this process, and on Linux also when this process is killed.
+    `close` (which waits for others who use it), with this process, and on Linux also when this process is killed.
 
     Raises:
         StoreFailed: no store could be started. Failed: the worker did not start. Conflict: another process holds the
@@ -216,19 +239,25 @@ def open_embedded(redis_url: str | None = None, token: str | None = None) -> _Tr
     return open_stack(current(), redis_url, token)
 
 
-def open_stack(settings: Settings, redis_url: str | None, token: str | None) -> _Transport:
+def open_stack(settings: Settings, redis_url: str | None, token: str | None) -> EmbeddedTransport:
     """Do what `open_embedded` says, for these settings."""
     factory = _redis_transport()
+    guest = _guests(settings.data_path)
     running = _neighbour(settings.data_path)
-    if running is not None and redis_url in {None, running.redis_url}:
-        return factory(running.redis_url, token)
+    if running is not None and redis_url in {None, running.redis_url} and guest.share():
+        return _opened(lambda: factory(running.redis_url, token), guest.release)
     chosen = settings.model_copy(update={"redis_url": redis_url or settings.redis_url})
     stack = Stack(chosen, Parts(workers={"all": 1}))
     stack.start()
+    host = _Host(stack, settings.data_path)
+    return _opened(lambda: factory(stack.redis_url, token), host.end)
+
+
+def _opened(open_it: Callable[[], _Transport], end: Callable[[], None]) -> EmbeddedTransport:
     try:
-        return EmbeddedTransport(factory(stack.redis_url, token), stack)
+        return EmbeddedTransport(open_it(), end)
     except SignalSearchError:
-        stack.stop()
+        end()
         raise
 
 

@@ -14,6 +14,16 @@ _ANCHOR_WEIGHT = 1.0
 _ADDRESS_WEIGHT = 0.8
 _CONTEXT_WEIGHT = 0.4
 
+# A page that lists others is worth a look while nothing better is known, and the more so the more it lists.
+_LISTS_ALL = frozenset(
+    "sitemap index contents toc documentation docs all 目录 索引 文档 站点地图 网站地图".split()
+)
+_LISTS_SOME = frozenset(
+    "guide manual reference help topics faq overview tutorial list library articles archive wiki 手册 指南 参考 帮助 教程 主题".split()
+)
+_ALL_PRIOR = 0.06
+_SOME_PRIOR = 0.03
+
 _BOUNDARY = re.compile(r"[^0-9A-Za-z\u4e00-\u9fff]+|(?<=[a-z])(?=[A-Z])")
 
 
@@ -42,6 +52,14 @@ def rate_links(wanted: Sequence[str], links: Sequence[Link]) -> list[float]:
         round(sum(rarity[word] * weights.get(word, 0.0) for word in rarity) / whole, 6)
         for weights in found
     ]
+
+
+def hub_prior(link: Link) -> float:
+    """Return how likely a link leads to a list of other pages, by its own words: 0, 0.03 or 0.06."""
+    words = {word.lower() for word in (*_BOUNDARY.split(link.text), *address_words(link.url))}
+    if words & _LISTS_ALL:
+        return _ALL_PRIOR
+    return _SOME_PRIOR if words & _LISTS_SOME else 0.0
 
 
 def _weights(link: Link) -> dict[str, float]:

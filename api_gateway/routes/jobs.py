@@ -4,7 +4,7 @@ Handlers are coroutines that hand the desk's work to a thread themselves: the fr
 handler twice when two methods share a path.
 """
 
-from litestar import Controller, HttpMethod, Response, delete, get, route
+from litestar import HttpMethod, Response, delete, get, route
 from litestar.concurrency import sync_to_thread
 from litestar.params import FromPath
 from litestar.response import Stream
@@ -34,26 +34,23 @@ async def list_jobs(request: HttpRequest) -> Response[bytes]:
     return as_json(page)
 
 
-class OneJob(Controller):
-    """One path with several methods; it answers OPTIONS itself, as the framework names but one of them there."""
+@route("/v1/jobs/{job_id:str}", http_method=[HttpMethod.OPTIONS])
+async def job_options() -> Response[bytes]:
+    """Name the methods. Must be registered first: the framework's own answer names but one of several."""
+    return Response(b"", status_code=204, headers={"allow": "DELETE, GET, HEAD, OPTIONS"})
 
-    path = "/v1/jobs/{job_id:str}"
 
-    @get()
-    async def show(self, request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
-        """Answer with the job and its progress."""
-        return as_job(await sync_to_thread(door_of(request).desk.job, job_id, tenant_of(request)))
+@get("/v1/jobs/{job_id:str}")
+async def show_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+    """Answer with the job and its progress."""
+    return as_job(await sync_to_thread(door_of(request).desk.job, job_id, tenant_of(request)))
 
-    @delete(status_code=202)
-    async def cancel(self, request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
-        """End the job."""
-        job = await sync_to_thread(door_of(request).desk.cancel, job_id, tenant_of(request))
-        return as_job(job, status=202)
 
-    @route(http_method=[HttpMethod.OPTIONS])
-    async def options(self, job_id: FromPath[str]) -> Response[bytes]:
-        """Name the methods."""
-        return Response(b"", status_code=204, headers={"allow": "DELETE, GET, HEAD, OPTIONS"})
+@delete("/v1/jobs/{job_id:str}", status_code=202)
+async def cancel_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
+    """End the job."""
+    job = await sync_to_thread(door_of(request).desk.cancel, job_id, tenant_of(request))
+    return as_job(job, status=202)
 
 
 @get("/v1/jobs/{job_id:str}/result")

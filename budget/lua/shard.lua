@@ -87,7 +87,7 @@ local function free(uid, host, pause_ms, suspend_ms, reason)
   if m.busy == uid then
     m.busy, m.next = '', now + pause_ms
   else
-    m.next = m.next
+    m.next = math.max(m.next, now + pause_ms)
   end
   if suspend_ms > 0 and now + suspend_ms > m.suspended then
     m.suspended, m.reason = now + suspend_ms, reason

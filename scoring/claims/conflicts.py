@@ -12,6 +12,7 @@ from math import ceil
 from msgspec import Struct
 from signal_search.contracts.finding import Span
 
+from scoring.claims.alignment import common_length
 from scoring.claims.entail import contradiction
 from scoring.claims.evidence import PreparedDocument
 from scoring.claims.features import compare
@@ -91,9 +92,19 @@ def _met(index: dict[str, list[_Place]], rare: Sequence[str], place: _Place) -> 
 
 
 def _kind(first: _Place, second: _Place, rules: VerifyRules) -> str:
+    if not _may_be_near(first.passage, second.passage, rules):
+        return ""
     seen = compare(first.passage, second.passage, second.source.neighbours(second.at))
     reason = contradiction(seen, rules)
     return _KINDS[reason] if reason else ""
+
+
+def _may_be_near(first: Passage, second: Passage, rules: VerifyRules) -> bool:
+    """Rule out most pairs by what costs little: shared words, then their order."""
+    keys = first.keys
+    if sum(key in second.key_set for key in keys) < rules.false_order * len(keys):
+        return False
+    return common_length(keys, second.keys) >= rules.false_order * len(keys)
 
 
 def _made(first: _Place, second: _Place, kind: str) -> Disagreement:

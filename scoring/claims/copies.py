@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from scoring.claims.evidence import PreparedDocument
 
 _SAME_FROM = 0.8
+_FEWEST_SENTENCES = 3  # one or two sentences in a longer text are a quotation at most
 
 
 def is_near_copy(first: PreparedDocument, second: PreparedDocument) -> bool:
-    """Return whether four fifths of the shorter text's sentences stand in the other, word for word."""
-    mine, theirs = _sentences(first), _sentences(second)
-    shorter = min(len(mine), len(theirs))
-    return shorter > 0 and len(mine & theirs) >= _SAME_FROM * shorter
+    """Return whether four fifths of the shorter text's sentences stand in the other, word for word.
+
+    A text of one or two sentences is a copy only of one as short.
+    """
+    shorter, longer = sorted((_sentences(first), _sentences(second)), key=len)
+    whole = shorter if len(shorter) >= _FEWEST_SENTENCES else longer
+    return bool(shorter) and len(shorter & longer) >= _SAME_FROM * len(whole)
 
 
 def independent_sites(own: Sequence[PreparedDocument], others: Sequence[PreparedDocument]) -> int:

@@ -21,7 +21,7 @@ _CHINESE_FUNCTION_CHARACTERS = frozenset(
     "的了是在和与及或也都就而被把对为以于由其这那之一个有年月日将会到上下中里说称等叫"
 )
 _SMALL_WORDS = (
-    "a|an|and|at|but|by|for|from|he|her|his|if|in|it|its|on|she|that|the|their|there|these|they|this|"
+    "a|all|an|and|any|both|each|every|no|only|at|but|by|for|from|he|her|his|if|in|it|its|on|she|that|the|their|there|these|they|this|"
     "those|to|we|when|while|with|you|after|also|although|as|before|during|however|many|most|one|some|two|three|first|more|our|i"
 )
 _NAME = re.compile(

@@ -286,3 +286,13 @@ def test_signal(case: Case) -> None:
     assert case["area"] in CHECKS, f"unknown area {case['area']}"
     given = case["input"]
     CHECKS[case["area"]](given, case["expect"])
+
+
+def test_unknown_area_fails() -> None:
+    with pytest.raises(AssertionError, match="unknown area"):
+        test_signal({"area": "horoscope", "input": {}, "expect": {}})
+
+
+def test_later_areas_have_no_function_and_a_reason() -> None:
+    assert not set(LATER) & set(CHECKS)
+    assert all(LATER.values())

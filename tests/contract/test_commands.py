@@ -17,6 +17,8 @@ from infra import commands, settings
 from infra.folder_lock import FolderLock
 from infra.tokens import TokenStore
 
+pytestmark = pytest.mark.timeout(90)  # whole processes start here, on machines that may be busy
+
 RUN = "import typer; from infra.commands import register; app = typer.Typer(); register(app); app()"
 
 
@@ -115,7 +117,6 @@ def children_of(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the process table of Linux")
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_ends_the_whole_stack(folder: Path, number: signal.Signals) -> None:
     command = [
@@ -163,7 +164,6 @@ def _free_port() -> int:
         return port
 
 
-@pytest.mark.timeout(60)
 def test_a_second_stack_on_the_folder_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -544,7 +544,9 @@ def test_a_reap_alone_makes_a_host_due_again(stage: Stage) -> None:
 def test_what_was_lost_too_often_is_given_up(stage: Stage) -> None:
     stage.offer(job="j1")
     stage.offer(job="j2")
+    given_up: tuple[Delivery, ...] = ()
     for attempt in (1, 2, 3):
+        assert given_up == ()
         assert stage.claim().attempt == attempt
         stage.now += LEASE
         given_up = stage.reap(max_attempts=3)
@@ -609,6 +611,16 @@ def test_a_slow_completion_counts_while_nobody_else_has_the_request(stage: Stage
     assert len(stage.complete(slow)) == 1
     stage.offer("u3")
     assert stage.turn().claims == ()  # the host is still the other claim's
+
+
+def test_a_slow_completion_lengthens_the_rest_of_its_host(stage: Stage) -> None:
+    for uid in ("u1", "u2", "u3"):
+        stage.offer(uid)
+    slow = stage.claim()
+    stage.now += LEASE + PAUSE
+    stage.complete(stage.claim())
+    stage.now += 5_000
+    assert stage.turn(done(slow)).next_in_ms == PAUSE
 
 
 def test_renewing_prolongs_the_hold_on_the_host(stage: Stage) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from infra import keys
-from infra.settings import load
-from infra.tokens import TokenStore
 from redis import Redis
 from signal_search.contracts.job import JobEvent
 
+from infra import keys
+from infra.settings import load
+from infra.tokens import TokenStore
 from tests.fakes.gateway import finish, running
 
 SECRET = "zz9secret"
@@ -21,7 +21,9 @@ UNKNOWN = "job_" + "0" * 26
 
 
 @pytest.fixture(scope="module")
-def open_gateway(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def open_gateway(
+    redis_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
     settings = load(
         redis_url=redis_url,
         data_dir=str(tmp_path_factory.mktemp("open")),
@@ -88,16 +90,23 @@ def check_refusal(reply: httpx.Response, status: int, code: str, field: str | No
     assert body["detail"].keys() <= {"code", "message", "field", "position"}
     assert reply.headers["x-request-id"] == body["request_id"]
     assert reply.headers["content-type"] == "application/json"
-    assert not re.search(f"{SECRET}|sst_|Traceback|File \"|unix:/", reply.text)
+    assert not re.search(f'{SECRET}|sst_|Traceback|File "|unix:/', reply.text)
 
 
 # --- who may come in
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": f"Bearer {SECRET}"}])
-@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/jobs"), ("POST", "/v1/retrieve"), ("GET", "/nowhere"), ("GET", "/metrics")])
-def test_401_comes_before_everything(locked: httpx.Client, method: str, path: str, headers: dict[str, str]):
-    reply = locked.request(method, path, headers=headers, content=b"\x00" if method == "POST" else None)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/v1/jobs"), ("POST", "/v1/retrieve"), ("GET", "/nowhere"), ("GET", "/metrics")],
+)
+def test_401_comes_before_everything(
+    locked: httpx.Client, method: str, path: str, headers: dict[str, str]
+):
+    reply = locked.request(
+        method, path, headers=headers, content=b"\x00" if method == "POST" else None
+    )
     check_refusal(reply, 401, "unauthorized")
     assert reply.headers["www-authenticate"] == "Bearer"
 
@@ -156,7 +165,15 @@ def test_404_says_that_it_is_the_job(http: httpx.Client):
     check_refusal(http.delete(f"/v1/jobs/{UNKNOWN}"), 404, "job_not_found")
 
 
-@pytest.mark.parametrize(("method", "path"), [("DELETE", "/v1/jobs"), ("GET", "/v1/retrieve"), ("TRACE", "/healthz"), ("PUT", f"/v1/jobs/{UNKNOWN}")])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", "/v1/jobs"),
+        ("GET", "/v1/retrieve"),
+        ("TRACE", "/healthz"),
+        ("PUT", f"/v1/jobs/{UNKNOWN}"),
+    ],
+)
 def test_405_method_not_allowed(http: httpx.Client, method: str, path: str):
     reply = http.request(method, path, headers={"Content-Type": "application/json"})
     check_refusal(reply, 405, "method_not_allowed")
@@ -189,7 +206,9 @@ def test_413_counted_as_received(http: httpx.Client):
         yield b'"}'
 
     headers = {"Content-Type": "application/json"}
-    check_refusal(http.post("/v1/retrieve", content=chunks(), headers=headers), 413, "request_too_large")
+    check_refusal(
+        http.post("/v1/retrieve", content=chunks(), headers=headers), 413, "request_too_large"
+    )
 
 
 def test_a_chunked_body_within_the_limit_is_taken(http: httpx.Client):
@@ -322,7 +341,9 @@ def test_429_rate_limited_at_once_and_free_again_when_a_job_ends(http: httpx.Cli
     check_refusal(reply, 429, "rate_limited")
     assert int(reply.headers["retry-after"]) >= 1
     finish(redis, first, JobEvent.FAIL, error_code="internal")
-    assert submit(http, "another", headers=key).status_code == 202  # the refused key was not used up
+    assert (
+        submit(http, "another", headers=key).status_code == 202
+    )  # the refused key was not used up
 
 
 def test_a_caller_who_declares_too_much_is_answered_before_sending(http: httpx.Client):
@@ -334,14 +355,19 @@ def test_a_caller_who_declares_too_much_is_answered_before_sending(http: httpx.C
         assert wire.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
-def test_500_shows_nothing_of_the_fault(http: httpx.Client, redis: Redis, caplog: pytest.LogCaptureFixture):
+def test_500_shows_nothing_of_the_fault(
+    http: httpx.Client, redis: Redis, caplog: pytest.LogCaptureFixture
+):
     redis.set(keys.sources(), f"{SECRET} is not JSON")
     check_refusal(http.get("/v1/sources"), 500, "internal")
     assert any(record.exc_info for record in caplog.records)
 
 
 def test_request_ids_are_honoured_when_sane(http: httpx.Client):
-    assert http.get("/healthz", headers={"X-Request-ID": "a.B_c-1"}).headers["x-request-id"] == "a.B_c-1"
+    assert (
+        http.get("/healthz", headers={"X-Request-ID": "a.B_c-1"}).headers["x-request-id"]
+        == "a.B_c-1"
+    )
     for given in ("", "a b", "x" * 65, "a\tb"):
         found = http.get("/nowhere", headers={"X-Request-ID": given}).headers["x-request-id"]
         assert re.fullmatch(r"req_[0-9a-f]{24}", found)

@@ -9,13 +9,6 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from budget.redis_frontier import RedisFrontier
-from budget.frontier import Offer
-from infra import keys
-from infra.bundle import unpack
-from infra.heartbeat import beat
-from infra.job_log import JobLog
-from infra.settings import load
 from redis import Redis
 from signal_search.contracts.job import JobEvent, JobState
 from signal_search.contracts.query import Constraints, RetrieveRequest
@@ -25,6 +18,13 @@ from signal_search.contracts.trace import CallStarted, FetchFinished, FetchQueue
 from signal_search.errors import Conflict, Gone, Invalid, NotFound, SignalSearchError
 
 from api_gateway.local import LocalTransport, open_local
+from budget.frontier import Offer
+from budget.redis_frontier import RedisFrontier
+from infra import keys
+from infra.bundle import unpack
+from infra.heartbeat import beat
+from infra.job_log import JobLog
+from infra.settings import load
 from tests.fakes.builders import a_document, a_plan, a_request
 from tests.fakes.gateway import a_result, finish, running
 
@@ -33,7 +33,9 @@ ASKED = {"query": "How high is Mount Ansel?"}
 
 @pytest.fixture(scope="module")
 def gateway(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    with running(load(redis_url=redis_url, data_dir=str(tmp_path_factory.mktemp("jobs")))) as client:
+    with running(
+        load(redis_url=redis_url, data_dir=str(tmp_path_factory.mktemp("jobs")))
+    ) as client:
         yield client
 
 
@@ -44,7 +46,9 @@ def http(gateway: httpx.Client, redis: Redis) -> httpx.Client:
 
 
 @pytest.fixture
-def local(redis_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalTransport]:
+def local(
+    redis_url: str, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LocalTransport]:
     monkeypatch.setenv("SIGNAL_SEARCH_DATA_DIR", str(tmp_path))
     transport = open_local(redis_url, None)
     yield transport
@@ -64,7 +68,9 @@ def succeed(redis: Redis, job_id: str) -> bytes:
 def events(text: str) -> list[dict[str, str]]:
     found = []
     for block in text.split("\n\n"):
-        lines = [line.partition(": ") for line in block.split("\n") if line and not line.startswith(":")]
+        lines = [
+            line.partition(": ") for line in block.split("\n") if line and not line.startswith(":")
+        ]
         if any(name == "data" for name, _, _ in lines):
             found.append({name: value for name, _, value in lines})
     return found
@@ -109,7 +115,9 @@ def test_a_submission_is_a_job_a_due_step_and_a_bell(http: httpx.Client, redis: 
         ({"query": "a", "depth": "deep", "constraints": {"deadline_s": 1.5}}, 1.5),
     ],
 )
-def test_the_deadline_is_the_callers_or_the_tiers(http: httpx.Client, request_: dict[str, Any], seconds: float):
+def test_the_deadline_is_the_callers_or_the_tiers(
+    http: httpx.Client, request_: dict[str, Any], seconds: float
+):
     job = submit(http, request_).json()
     assert job["deadline_ms"] - job["created_at_ms"] == seconds * 1000
 
@@ -117,7 +125,11 @@ def test_the_deadline_is_the_callers_or_the_tiers(http: httpx.Client, request_: 
 def test_one_key_is_one_job(http: httpx.Client, redis: Redis):
     headers = {"Idempotency-Key": "one"}
     first = submit(http, headers=headers)
-    again = http.post("/v1/retrieve", content=b'{ "query" : "How high is Mount Ansel?" }', headers={**headers, "Content-Type": "application/json"})
+    again = http.post(
+        "/v1/retrieve",
+        content=b'{ "query" : "How high is Mount Ansel?" }',
+        headers={**headers, "Content-Type": "application/json"},
+    )
     assert (first.status_code, again.status_code) == (202, 200)
     assert first.json()["id"] == again.json()["id"]
     assert again.headers["idempotency-replayed"] == "true"
@@ -131,10 +143,18 @@ def test_one_key_is_one_job(http: httpx.Client, redis: Redis):
     assert 86_000_000 < redis.pttl(record) <= 86_400_000
 
 
-def test_a_submission_that_died_half_way_is_finished_by_its_repetition(http: httpx.Client, redis: Redis):
+def test_a_submission_that_died_half_way_is_finished_by_its_repetition(
+    http: httpx.Client, redis: Redis
+):
     headers = {"Idempotency-Key": "died"}
     job_id = submit(http, headers=headers).json()["id"]
-    for name in (keys.job(job_id), keys.job_log(job_id), keys.job_once(job_id), keys.tenant_jobs("local"), "ss:mq:plan"):
+    for name in (
+        keys.job(job_id),
+        keys.job_log(job_id),
+        keys.job_once(job_id),
+        keys.tenant_jobs("local"),
+        "ss:mq:plan",
+    ):
         redis.delete(name)  # as if the process had died after the record and the step
     again = submit(http, headers=headers)
     assert (again.status_code, again.json()["id"]) == (202, job_id)
@@ -150,7 +170,11 @@ def test_a_key_whose_job_expired_makes_no_second_job(http: httpx.Client, redis: 
 
 def test_a_key_must_be_visible_ascii(http: httpx.Client):
     for given in ("", "x" * 256, b"\xc3\xa9"):
-        reply = http.post("/v1/retrieve", json=ASKED, headers=[(b"Idempotency-Key", given if isinstance(given, bytes) else given.encode())])
+        reply = http.post(
+            "/v1/retrieve",
+            json=ASKED,
+            headers=[(b"Idempotency-Key", given if isinstance(given, bytes) else given.encode())],
+        )
         assert (reply.status_code, reply.json()["detail"]["field"]) == (422, "Idempotency-Key")
 
 
@@ -206,7 +230,18 @@ def test_events_are_the_log_and_end_with_it(http: httpx.Client, redis: Redis):
 def test_events_come_while_the_job_runs(http: httpx.Client, redis: Redis):
     job_id = submit(http).json()["id"]
     with http.stream("GET", f"/v1/jobs/{job_id}/events") as reply:
-        text, steps = "", iter([lambda: JobLog(redis).append(job_id, CallStarted(at_ms=1, key="s", call_id="c", source_id="one", fetches=())), lambda: succeed(redis, job_id)])
+        text, steps = (
+            "",
+            iter(
+                [
+                    lambda: JobLog(redis).append(
+                        job_id,
+                        CallStarted(at_ms=1, key="s", call_id="c", source_id="one", fetches=()),
+                    ),
+                    lambda: succeed(redis, job_id),
+                ]
+            ),
+        )
         count = 0
         for chunk in reply.iter_text():
             text += chunk
@@ -219,7 +254,15 @@ def test_events_come_while_the_job_runs(http: httpx.Client, redis: Redis):
 def test_the_files_of_a_finished_job(http: httpx.Client, redis: Redis):
     job_id = submit(http).json()["id"]
     JobLog(redis).put_documents(job_id, [a_document()], ttl_ms=60_000)
-    ended = FetchFinished(at_ms=1, key="x", fetch_id="c#0", call_id="c", url="https://example.org/a", state="fetched", documents=("d1",))
+    ended = FetchFinished(
+        at_ms=1,
+        key="x",
+        fetch_id="c#0",
+        call_id="c",
+        url="https://example.org/a",
+        state="fetched",
+        documents=("d1",),
+    )
     JobLog(redis).append(job_id, ended)
     raw = succeed(redis, job_id)
     assert http.get(f"/v1/jobs/{job_id}/result").content == raw
@@ -259,7 +302,15 @@ def test_cancelling_empties_frontier_and_steps(http: httpx.Client, redis: Redis)
     job = submit(http).json()
     job_id = job["id"]
     frontier = RedisFrontier(redis)
-    offer = Offer(uid="u1", host="one.example", payload=b"x", job=job_id, waiter=f"{job_id}|q1.one#0", deadline_ms=job["deadline_ms"], pause_ms=14_000)
+    offer = Offer(
+        uid="u1",
+        host="one.example",
+        payload=b"x",
+        job=job_id,
+        waiter=f"{job_id}|q1.one#0",
+        deadline_ms=job["deadline_ms"],
+        pause_ms=14_000,
+    )
     frontier.offer([offer])
     log = JobLog(redis)
     log.append(
@@ -316,18 +367,31 @@ def outcome(call: Callable[[], Any]) -> Any:
         return type(error), error.code, error.field, error.position, error.message
 
 
-def test_a_job_submitted_over_redis_is_the_same_job_over_http(http: httpx.Client, local: LocalTransport, redis: Redis):
+def test_a_job_submitted_over_redis_is_the_same_job_over_http(
+    http: httpx.Client, local: LocalTransport, redis: Redis
+):
     job = local.submit(RetrieveRequest(query=ASKED["query"]), idempotency_key="k")
     assert local.submit(RetrieveRequest(query=ASKED["query"]), idempotency_key="k").id == job.id
     assert submit(http, headers={"Idempotency-Key": "k"}).json()["id"] == job.id
     assert redis.llen("ss:mq:plan") == 1
-    assert msgspec.json.decode(msgspec.json.encode(local.job(job.id))) == http.get(f"/v1/jobs/{job.id}").json()
+    assert (
+        msgspec.json.decode(msgspec.json.encode(local.job(job.id)))
+        == http.get(f"/v1/jobs/{job.id}").json()
+    )
     assert outcome(lambda: local.result(job.id))[:2] == (Conflict, "job_unfinished")
-    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=0.01) if entry] == ["submitted"]
+    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=0.01) if entry] == [
+        "submitted"
+    ]
     raw = succeed(redis, job.id)
     assert local.result(job.id) == msgspec.json.decode(raw, type=Result)
-    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=5) if entry] == ["submitted", "ended"]
-    assert local.export(job.id, "ris").encode() == http.get(f"/v1/jobs/{job.id}/export?format=ris").content
+    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=5) if entry] == [
+        "submitted",
+        "ended",
+    ]
+    assert (
+        local.export(job.id, "ris").encode()
+        == http.get(f"/v1/jobs/{job.id}/export?format=ris").content
+    )
     assert local.bundle(job.id) == http.get(f"/v1/jobs/{job.id}/bundle").content
     jobs, cursor = local.jobs(state=JobState.SUCCEEDED, limit=1, cursor=None)
     assert ([each.id for each in jobs], cursor) == ([job.id], None)
@@ -346,11 +410,24 @@ def test_a_job_submitted_over_redis_is_the_same_job_over_http(http: httpx.Client
         RetrieveRequest(query="a", result_ttl_s=1),
     ],
 )
-def test_both_refuse_the_same_in_the_same_words(http: httpx.Client, local: LocalTransport, request_: RetrieveRequest):
-    _type, code, field, position, message = outcome(lambda: local.submit(request_, idempotency_key="k"))
-    reply = http.post("/v1/retrieve", content=msgspec.json.encode(request_), headers={"Content-Type": "application/json"})
+def test_both_refuse_the_same_in_the_same_words(
+    http: httpx.Client, local: LocalTransport, request_: RetrieveRequest
+):
+    _type, code, field, position, message = outcome(
+        lambda: local.submit(request_, idempotency_key="k")
+    )
+    reply = http.post(
+        "/v1/retrieve",
+        content=msgspec.json.encode(request_),
+        headers={"Content-Type": "application/json"},
+    )
     detail = reply.json()["detail"]
-    assert (code, field, position, message) == (detail["code"], detail.get("field"), detail.get("position"), detail["message"])
+    assert (code, field, position, message) == (
+        detail["code"],
+        detail.get("field"),
+        detail.get("position"),
+        detail["message"],
+    )
     assert _type is Invalid
 
 

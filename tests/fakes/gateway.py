@@ -7,8 +7,6 @@ from typing import Any
 
 import httpx
 import uvicorn
-from infra.job_store import JobStore
-from infra.settings import Settings
 from redis import Redis
 from signal_search.contracts.budget import Usage
 from signal_search.contracts.job import TRANSITIONS, JobEvent, JobState
@@ -17,6 +15,8 @@ from signal_search.contracts.result import CitedSource, Result, Stop, StopReason
 from signal_search.contracts.trace import Ended
 
 from api_gateway.app import create_app
+from infra.job_store import JobStore
+from infra.settings import Settings
 
 
 @contextmanager
@@ -39,7 +39,9 @@ def running(settings: Settings) -> Iterator[httpx.Client]:
         assert thread.is_alive(), "the gateway did not start"
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False) as client:
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False
+        ) as client:
             yield client
     finally:
         server.should_exit = True
@@ -73,7 +75,12 @@ def a_result(job_id: str) -> Result:
         published="2021",
     )
     stop = Stop(
-        reason=StopReason.AGREEMENT, text="", exhausted=False, coverage=1.0, saturation=1.0, rounds=1
+        reason=StopReason.AGREEMENT,
+        text="",
+        exhausted=False,
+        coverage=1.0,
+        saturation=1.0,
+        rounds=1,
     )
     return Result(
         job_id=job_id,

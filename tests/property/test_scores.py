@@ -26,7 +26,22 @@ from workers.planning.tier import read_tier
 
 SHARES = st.floats(0, 1)
 WORDS = st.sampled_from(
-    ["zinc", "boils", "water", "海拔", "高度", "事务", "lock", "at", "907", "degrees", "best!", "buy", "now", "广告"]
+    [
+        "zinc",
+        "boils",
+        "water",
+        "海拔",
+        "高度",
+        "事务",
+        "lock",
+        "at",
+        "907",
+        "degrees",
+        "best!",
+        "buy",
+        "now",
+        "广告",
+    ]
 )
 TEXTS = st.lists(WORDS, max_size=40).map(" ".join)
 DATES = st.sampled_from(

@@ -16,7 +16,7 @@ _URL_EMAIL = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}(?:@|%40)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}",
     re.IGNORECASE,
 )
-_MAX_PASSES = 4  # a replacement may free the edge of a neighbour
+_MAX_PASSES = 8  # a replacement may free the edge of a neighbour
 
 
 def redact(text: str) -> str:
@@ -31,11 +31,18 @@ def redact(text: str) -> str:
 
 
 def redact_url(url: str) -> str:
-    """Return a URL without user information, secrets in its query, tokens and e-mail addresses."""
-    bare = _USERINFO.sub("", url)
-    bare = QUERY_SECRET.sub(rf"\1={MARK}", bare)
-    bare = SECRET.sub(MARK, bare)
-    return _URL_EMAIL.sub(MARK, EMAIL.sub(MARK, bare))
+    """Return a URL without user information, secrets in its query, tokens and e-mail addresses. Idempotent."""
+    for _ in range(_MAX_PASSES):
+        bare = _redacted_once(url)
+        if bare == url:
+            break
+        url = bare
+    return url
+
+
+def _redacted_once(url: str) -> str:
+    bare = QUERY_SECRET.sub(rf"\1={MARK}", _USERINFO.sub("", url))
+    return _URL_EMAIL.sub(MARK, EMAIL.sub(MARK, SECRET.sub(MARK, bare)))
 
 
 def carries_secret(url: str) -> bool:

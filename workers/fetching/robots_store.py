@@ -4,6 +4,7 @@ An expired record stays until the key does: its failure count makes the next wai
 answer of the store nothing is known, `StoreFailed` is raised, and nothing may be fetched.
 """
 
+from collections.abc import Awaitable
 from typing import Protocol
 
 import msgspec
@@ -18,11 +19,11 @@ _KEEP_S = 86_400  # the longest any record may be relied on (RFC 9309, 2.4)
 class AsyncStrings(Protocol):
     """What is used of an asyncio Redis client that returns bytes."""
 
-    async def get(self, name: str) -> bytes | None:
+    def get(self, name: str) -> Awaitable[bytes | str | None]:
         """Return the value of a key."""
         ...
 
-    async def set(self, name: str, value: bytes, *, ex: int) -> object:
+    def set(self, name: str, value: bytes, *, ex: int) -> Awaitable[object]:
         """Set the value of a key for `ex` seconds."""
         ...
 
@@ -42,8 +43,10 @@ class RobotsStore:
         """
         with store_errors():
             raw = await self._redis.get(keys.robots(origin))
+        if not isinstance(raw, bytes):
+            return None
         try:
-            return msgspec.msgpack.decode(raw, type=RobotsRecord) if raw else None
+            return msgspec.msgpack.decode(raw, type=RobotsRecord)
         except msgspec.DecodeError:
             return None
 

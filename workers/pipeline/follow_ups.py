@@ -11,7 +11,7 @@ from signal_search.contracts.plan import Plan
 from signal_search.contracts.source import FetchState, Link, Request
 from signal_search.contracts.trace import FetchFinished
 
-from scoring.links import rate_links
+from scoring.links import hub_prior, rate_links
 from scoring.text import tokens
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import CallView, FetchView, JobView
@@ -96,17 +96,16 @@ def _best_link(
     # Ties by depth, then address: the same links give the same choice whatever their order.
     order = sorted(range(len(links)), key=lambda at: (-ratings[at], depths[at], links[at].url))
     at = order[0]
-    if ratings[at] < rules.site.min_relevance:
-        return None
     return links[at], depths[at], ratings[at]
 
 
 def _rate(plan: Plan, links: Sequence[Link]) -> list[float]:
-    """Return for each link its best relevance over the sub-questions."""
+    """Return for each link its best relevance over the sub-questions, and what it is worth as a list of pages."""
     rated = [
         rate_links(tokens(f"{each.text} {' '.join(each.terms)}"), links) for each in plan.questions
     ]
-    return [max(each) for each in zip(*rated, strict=True)]
+    best = [max(each) for each in zip(*rated, strict=True)]
+    return [rating + hub_prior(link) for rating, link in zip(best, links, strict=True)]
 
 
 def _candidates(arrived: Sequence[FetchView], rules: Rules) -> tuple[list[Link], list[int]]:

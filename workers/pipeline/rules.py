@@ -21,7 +21,6 @@ class SiteRules(Struct, frozen=True, kw_only=True):
 
     max_pages: int
     max_depth: int
-    min_relevance: float
 
 
 class Rules(Struct, frozen=True, kw_only=True):

@@ -61,19 +61,12 @@ def make_plan(
     tier's, replaced by the request's own budget (an explicit 0 counts) and cut to `ceilings` where one is named.
     """
     asked = _read(request)
-    limits = tiers[asked.tier.tier.value]
-    split, questions = _questions(asked, limits.width)
-    most = request.constraints.max_sources or limits.max_sources
-    choice = choose_sources(
-        _topics(asked.text),
-        sources,
-        request.constraints,
-        language=asked.language,
-        cap=most,
-        shared=shared,
-    )
-    purse = _limits(limits, request.budget, ceilings or {})
-    rounds = min(limits.max_rounds, purse[Dimension.ROUNDS])
+    tier = tiers[asked.tier.tier.value]
+    most = request.constraints.max_sources or tier.max_sources
+    split, questions = _questions(asked, tier.width)
+    choice = _choose(asked, request, sources, most, shared)
+    purse = _limits(tier, request.budget, ceilings or {})
+    rounds = min(tier.max_rounds, purse[Dimension.ROUNDS])
     calls, cut = _calls(questions, choice, purse[Dimension.CALLS], max(1, rounds))
     return Plan(
         query=asked.text,
@@ -119,6 +112,23 @@ def _questions(asked: _Asked, width: int) -> tuple[Decomposition, tuple[SubQuest
     if has_contrary:
         found = (*found, contrary_question(asked.text, len(found) + 1))
     return split, tuple(expand(each) for each in found)
+
+
+def _choose(
+    asked: _Asked,
+    request: RetrieveRequest,
+    sources: Sequence[SourceView],
+    most: int,
+    shared: Callable[[str], bool],
+) -> Choice:
+    return choose_sources(
+        _topics(asked.text),
+        sources,
+        request.constraints,
+        language=asked.language,
+        cap=most,
+        shared=shared,
+    )
 
 
 def _topics(text: str) -> dict[str, float]:

@@ -15,6 +15,7 @@ import typer
 from msgspec import json as msgspec_json
 from signal_search import cli
 from signal_search.cli import GROUP, build_app
+from signal_search.client import transport
 from signal_search.contracts.job import JobState
 from signal_search.contracts.result import Result, StopReason
 from signal_search.errors import Unsupported
@@ -129,7 +130,7 @@ def test_a_failed_job_exits_with_1_and_says_why(run: Run, gateway: WireGateway) 
         ("retrieve", QUESTION, "--json", "--format", "ris"),
         ("retrieve", QUESTION, "--freshness", "yesterday"),
         ("retrieve", QUESTION, "--max-sources", "51"),
-        ("retrieve", QUESTION, "--redis", "redis://127.0.0.1:1"),
+        ("retrieve", QUESTION, "--redis", "redis://127.0.0.1:1", "--gateway", "http://127.0.0.1:1"),
         ("retrieve", QUESTION, "--gateway", "ftp://a"),
         ("nonsense",),
     ],
@@ -172,6 +173,32 @@ def test_a_timeout_cancels_the_job_and_exits_with_1(run: Run, gateway: WireGatew
     gateway.script.endless = "alive"
     assert run("retrieve", QUESTION, "--timeout", "0.2").exit_code == 1
     assert gateway.cancelled.is_set()
+
+
+def test_the_command_line_wins_over_the_environment(
+    gateway: WireGateway, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "entry_points", lambda *, group, name: ())
+    assert run("jobs", "list", "--redis", "redis://127.0.0.1:1").stderr.startswith(
+        "signal-search: no redis transport"
+    )
+    both = {
+        "SIGNAL_SEARCH_GATEWAY_URL": gateway.url,
+        "SIGNAL_SEARCH_REDIS_URL": "redis://127.0.0.1:1",
+    }
+    assert CliRunner().invoke(build_app(rooms=()), ["jobs", "list"], env=both).exit_code == 0
+    other = {"SIGNAL_SEARCH_REDIS_URL": "redis://127.0.0.1:1"}
+    assert (
+        CliRunner()
+        .invoke(build_app(rooms=()), ["jobs", "list", "--gateway", gateway.url], env=other)
+        .exit_code
+        == 0
+    )
+    neither = {"SIGNAL_SEARCH_GATEWAY_URL": "", "SIGNAL_SEARCH_REDIS_URL": ""}
+    assert (
+        "no embedded transport"
+        in CliRunner().invoke(build_app(rooms=()), ["jobs", "list"], env=neither).stderr
+    )
 
 
 def test_chinese_by_the_environment(gateway: WireGateway) -> None:

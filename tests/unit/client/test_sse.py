@@ -1,5 +1,7 @@
 """Server-Sent Events: line ends, chunks cut anywhere, and what is no event."""
 
+from itertools import pairwise
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -68,5 +70,5 @@ WHOLE = b"".join(
 @given(st.lists(st.integers(0, len(WHOLE)), max_size=12))
 def test_it_does_not_matter_where_chunks_are_cut(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(WHOLE)]
-    chunks = [WHOLE[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [WHOLE[a:b] for a, b in pairwise(edges)]
     assert events(*chunks) == [(f"{n}-0", entry) for n, entry in enumerate(a_log())]

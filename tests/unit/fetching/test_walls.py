@@ -11,7 +11,7 @@ FALSE = '{"isAccessibleForFree": %s}'
 
 def wall(html: str = "", text: str = LONG, **fields: object) -> str:
     page = Page(url="https://n.test/a", status=200, headers={}, html=html, text=text)
-    changed = Page(**{name: getattr(page, name) for name in Page.__struct_fields__} | fields)  # type: ignore[arg-type]
+    changed = Page(**{name: getattr(page, name) for name in Page.__struct_fields__} | fields)
     found = find_wall(changed)
     return found.kind if found else ""
 

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from infra.tokens import TokenStore
 from signal_search.errors import Forbidden, Unauthorized
 
 from api_gateway.auth import Gate, is_loopback
+from infra.tokens import TokenStore
 
 
 def scope(
@@ -39,10 +39,15 @@ def test_a_token_names_its_tenant(tokens: Path):
     red, blue = add(tokens, "red", "read"), add(tokens, "blue", "read")
     gate = Gate(tokens)
     assert gate.admit(scope(f"Bearer {red}")).tenant == "red"
-    assert gate.admit(scope(f"bearer {blue}", client=("203.0.113.9", 5), host="a.example")).tenant == "blue"
+    assert (
+        gate.admit(scope(f"bearer {blue}", client=("203.0.113.9", 5), host="a.example")).tenant
+        == "blue"
+    )
 
 
-@pytest.mark.parametrize("given", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {}", "{}", "Bearer {}x"])
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {}", "{}", "Bearer {}x"]
+)
 def test_without_a_valid_token_nobody_comes_in(tokens: Path, given: str | None):
     right = add(tokens, "red", "read")
     with pytest.raises(Unauthorized):
@@ -92,7 +97,9 @@ def test_a_broken_file_leaves_the_tokens_in_force(tokens: Path):
         (None, "127.0.0.1"),
     ],
 )
-def test_with_no_token_configured_this_machine_is_the_local_tenant(tokens: Path, client: Any, host: str):
+def test_with_no_token_configured_this_machine_is_the_local_tenant(
+    tokens: Path, client: Any, host: str
+):
     assert Gate(tokens).admit(scope(client=client, host=host, method="POST")).tenant == "local"
 
 
@@ -122,7 +129,15 @@ def test_the_first_token_locks_a_running_gate(tokens: Path):
 
 @pytest.mark.parametrize(
     ("host", "near"),
-    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("10.0.0.1", False), ("localhost.example", False), ("", False)],
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("10.0.0.1", False),
+        ("localhost.example", False),
+        ("", False),
+    ],
 )
 def test_what_is_this_machine(host: str, near: bool):
     assert is_loopback(host) is near

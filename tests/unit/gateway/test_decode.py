@@ -87,7 +87,12 @@ def test_a_site_or_feed_needs_a_web_address(address: str):
 
 @pytest.mark.parametrize(
     ("body", "position"),
-    [(b'{"query": "a",}', 14), (b'{"query": "a"} x', 15), (b"", None), (b'{"query": "\\ud800"}', None)],
+    [
+        (b'{"query": "a",}', 14),
+        (b'{"query": "a"} x', 15),
+        (b"", None),
+        (b'{"query": "\\ud800"}', None),
+    ],
 )
 def test_what_is_not_json_says_where(body: bytes, position: int | None):
     with pytest.raises(BadEncoding) as caught:

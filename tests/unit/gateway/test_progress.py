@@ -26,7 +26,7 @@ def queued(fetch_id: str, host: str = "one.example") -> FetchQueued:
         at_ms=NOW_MS,
         key=f"{fetch_id}:queued",
         fetch_id=fetch_id,
-        call_id=fetch_id.split("#")[0],
+        call_id=fetch_id.split("#", maxsplit=1)[0],
         request=a_request(),
         uid=f"u-{fetch_id}",
         host=host,
@@ -34,12 +34,14 @@ def queued(fetch_id: str, host: str = "one.example") -> FetchQueued:
     )
 
 
-def finished(fetch_id: str, state: str = "fetched", documents: tuple[str, ...] = ()) -> FetchFinished:
+def finished(
+    fetch_id: str, state: str = "fetched", documents: tuple[str, ...] = ()
+) -> FetchFinished:
     return FetchFinished(
         at_ms=NOW_MS,
         key=f"{fetch_id}:finished",
         fetch_id=fetch_id,
-        call_id=fetch_id.split("#")[0],
+        call_id=fetch_id.split("#", maxsplit=1)[0],
         url="https://example.org/",
         state=state,
         documents=documents,
@@ -47,7 +49,9 @@ def finished(fetch_id: str, state: str = "fetched", documents: tuple[str, ...] =
 
 
 def started(call_id: str, *fetches: str) -> CallStarted:
-    return CallStarted(at_ms=NOW_MS, key=f"{call_id}:s", call_id=call_id, source_id="one", fetches=fetches)
+    return CallStarted(
+        at_ms=NOW_MS, key=f"{call_id}:s", call_id=call_id, source_id="one", fetches=fetches
+    )
 
 
 PLANNED = Planned(at_ms=NOW_MS, key="planned", plan=a_plan(), rules={})  # calls q1.one and q1.two
@@ -105,7 +109,14 @@ def test_the_latest_assessment_and_the_decision_are_shown():
     seen = show([PLANNED, assessed(1, 0.25), assessed(2, 0.75)])
     assert (seen.round, seen.coverage, seen.saturation, seen.verdict) == (2, 0.75, 0.5, "go_on")
     assert seen.stop is None
-    stop = Stop(reason=StopReason.SATURATED, text="", exhausted=False, coverage=1.0, saturation=1.0, rounds=2)
+    stop = Stop(
+        reason=StopReason.SATURATED,
+        text="",
+        exhausted=False,
+        coverage=1.0,
+        saturation=1.0,
+        rounds=2,
+    )
     entry = Stopped(at_ms=NOW_MS, key="stopped", stop=stop, evidence=())
     assert show([PLANNED, entry]).stop == stop
 

@@ -118,6 +118,7 @@ def test_identifiers_come_in_order_and_once() -> None:
 def test_isbn_check_digits() -> None:
     assert is_isbn("080442957X")
     assert not is_isbn("0804429570")
+    assert not is_isbn("12345")
 
 
 # --- topics -----------------------------------------------------------------------------------------------------------
@@ -163,6 +164,9 @@ def test_clarification_below_the_bar() -> None:
         ("最新的显卡评测", Intent.LATEST, Tier.L2),
         ("如何验证 TLS 证书", Intent.HOWTO, Tier.L1),  # how to verify is no request to verify
         ("今天是几号", Intent.FACT, Tier.L0),
+        ("如何优化 MySQL 查询", Intent.HOWTO, Tier.L2),
+        ("SQLite 做多写入的风险", Intent.FACT, Tier.L2),
+        ("有人说疫苗风险很大，是真的吗", Intent.VERIFY, Tier.L2),
     ],
 )
 def test_order_of_the_rules(text: str, intent: Intent, tier: Tier) -> None:

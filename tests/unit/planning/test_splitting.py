@@ -96,6 +96,34 @@ def test_one_hop_stays_whole(text: str) -> None:
     assert [(each.text, each.dimension) for each in split.questions] == [(text, "default")]
 
 
+def test_choice_between_two_is_one_leaf_each() -> None:
+    split = decompose("自研小模型 vs 调用 API 怎么选", 8)
+    assert [each.text for each in split.questions] == ["自研小模型 的区别", "调用 API 的区别"]
+
+
+@pytest.mark.parametrize(
+    "text", ["对比 唯一的东西", "Compare apples", "调研小微企业所得税优惠", "Research zinc"]
+)
+def test_what_cannot_be_split_stays_whole(text: str) -> None:
+    assert [each.text for each in decompose(text, 8).questions] == [text]
+
+
+def test_broad_study_without_facets_gets_aspects() -> None:
+    split = decompose("系统梳理固态电池技术", 20)
+    assert [each.text for each in split.questions] == [
+        "固态电池技术",
+        "固态电池技术 综述",
+        "固态电池技术 最新进展",
+        "固态电池技术 应用案例",
+    ]
+
+
+def test_role_goes_to_every_entity() -> None:
+    split = decompose("对比 Redis 与 Memcached 作为缓存", 8)
+    assert split.entities == ("Redis", "Memcached")
+    assert split.questions[1].text == "Memcached 的作为缓存的区别"
+
+
 def test_width_one_keeps_the_question_whole() -> None:
     assert [each.text for each in decompose("TCP 和 UDP 的核心区别", 1).questions] == [
         "TCP 和 UDP 的核心区别"
@@ -187,6 +215,10 @@ def test_identifiers_go_first_and_are_never_split() -> None:
     assert found.identifiers == ("CVE-2024-3094", "10.1038/abc-1")
     assert found.terms[:2] == found.identifiers
     assert "3094" not in found.terms
+
+
+def test_other_languages_are_not_translated() -> None:
+    assert terms("トランザクション SQLite") == ("SQLite",)
 
 
 def test_terms_are_bounded() -> None:

@@ -1,6 +1,7 @@
 """Which documents are one, and in which order the rest comes."""
 
 import pytest
+from msgspec import structs
 from signal_search.contracts.query import Intent, SourcePrefs
 
 from scoring.copies import (
@@ -12,10 +13,11 @@ from scoring.copies import (
     simhash,
     unique,
 )
-from scoring.identity import normal_arxiv, normal_doi, work_keys
+from scoring.identity import document_id, normal_arxiv, normal_doi, site_of, work_keys
 from scoring.rank import is_opposing, rank
-from scoring.relevance import variants_of
+from scoring.relevance import corpus_of, variants_of, words_of
 from scoring.sba import Asked, SbaRules
+from scoring.text import tokens
 from tests.fakes.builders import a_document
 
 LONG = (
@@ -59,6 +61,25 @@ def test_arxiv_normal_form(raw: str, normal: str) -> None:
     assert normal_arxiv(raw) == normal
 
 
+def test_document_id_is_of_url_and_text_apart() -> None:
+    assert document_id("ab", "c") != document_id("a", "bc")
+    assert document_id("ab", "c") == document_id("ab", "c")
+    assert len(document_id("", "")) == 32
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://news.example.co.uk/x", "example.co.uk"),
+        ("http://127.0.0.1:8000/", "127.0.0.1:8000"),
+        ("docs.example.org", "example.org"),
+        ("http://localhost/", "localhost"),
+    ],
+)
+def test_site(url: str, site: str) -> None:
+    assert site_of(url) == site
+
+
 def test_arxiv_doi_and_arxiv_id_are_one_work() -> None:
     by_doi = a_document(url="https://a.example/", doi="10.48550/arXiv.2401.12345")
     by_id = a_document(url="https://b.example/", arxiv_id="2401.12345v2")
@@ -83,11 +104,14 @@ def test_excerpt_and_copy_are_one_group() -> None:
     assert unique([first, copy, excerpt, other]) == (first, other)  # type: ignore[list-item,comparison-overlap]
 
 
-def test_moved_paragraphs_are_a_copy() -> None:
-    parts = LONG.split(". ")
-    moved = ". ".join([*parts[3:], *parts[:3]])
-    assert hamming(simhash(LONG), simhash(moved)) == 0
-    assert copy_groups([a_page("a", LONG), a_page("b", moved)]) == (0, 0)  # type: ignore[list-item]
+def test_words_in_another_order_are_a_copy_when_there_are_many() -> None:
+    text = f"{LONG} {OTHER}"
+    turned = " ".join(reversed(text.split()))
+    assert containment(shingles(tokens(text)), shingles(tokens(turned))) < 0.1
+    assert hamming(simhash(text), simhash(turned)) == 0
+    assert copy_groups([a_page("a", text), a_page("b", turned)]) == (0, 0)  # type: ignore[list-item]
+    few, turned_few = a_page("a", "one two three four five"), a_page("b", "five four three two one")
+    assert copy_groups([few, turned_few]) == (0, 1)  # type: ignore[list-item]
 
 
 def test_short_texts_that_differ_in_a_figure_are_two() -> None:
@@ -163,6 +187,13 @@ def test_weight_orders_and_url_breaks_ties() -> None:
     forwards = [each.document.doc_id for each in rank(pages, question, RULES).kept]  # type: ignore[arg-type]
     backwards = [each.document.doc_id for each in rank(pages[::-1], question, RULES).kept]  # type: ignore[arg-type]
     assert forwards == backwards == ["b", "a", "c"]
+
+
+def test_statistics_of_the_whole_job_may_be_given() -> None:
+    pages = [a_page("a", "Norvik harbour plan."), a_page("b", OTHER)]
+    corpus = corpus_of([words_of(each) for each in pages])  # type: ignore[arg-type]
+    question = structs.replace(asked("Norvik beetroot"), corpus=corpus)
+    assert rank(pages[:1], question, RULES).kept[0].score.relevance.value == 0.5  # type: ignore[arg-type]
 
 
 def test_blocked_sources_and_copies_are_reported() -> None:

@@ -12,7 +12,7 @@ from io import TextIOWrapper
 import typer
 
 from signal_search.cli.jobs import export, jobs_app
-from signal_search.cli.retrieve import retrieve
+from signal_search.cli.retrieve import EXIT_CODES, retrieve
 from signal_search.cli.terminal import Terminal, exit_code
 from signal_search.errors import SignalSearchError
 
@@ -42,7 +42,7 @@ def build_app(rooms: Iterable[EntryPoint] | None = None) -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
-    app.command()(retrieve)
+    app.command(epilog=EXIT_CODES)(retrieve)
     app.command()(export)
     app.add_typer(jobs_app(), name="jobs")
     for room in entry_points(group=GROUP) if rooms is None else rooms:

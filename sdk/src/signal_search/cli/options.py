@@ -12,10 +12,29 @@ from signal_search.cli.terminal import Terminal, exit_code
 from signal_search.client import Client
 from signal_search.errors import SignalSearchError
 
+
+def _unless_given(
+    context: typer.Context, parameter: typer.CallbackParam, value: str | None
+) -> str | None:
+    """Drop an address of the environment when the other one is known.
+
+    What stands on the command line is read before the environment, so it wins over it; of two variables the
+    gateway's wins. Two addresses on the command line are a mistake, which the client tells.
+    """
+    source = context.get_parameter_source(parameter.name or "")
+    from_environment = source is not None and source.name == "ENVIRONMENT"
+    other = "redis" if parameter.name == "gateway" else "gateway"
+    return None if from_environment and context.params.get(other) else value
+
+
 GatewayOption = Annotated[
     str | None,
     typer.Option(
-        "--gateway", envvar="SIGNAL_SEARCH_GATEWAY_URL", help="Address of a gateway.", metavar="URL"
+        "--gateway",
+        envvar="SIGNAL_SEARCH_GATEWAY_URL",
+        help="Address of a gateway.",
+        metavar="URL",
+        callback=_unless_given,
     ),
 ]
 RedisOption = Annotated[
@@ -25,6 +44,7 @@ RedisOption = Annotated[
         envvar="SIGNAL_SEARCH_REDIS_URL",
         help="Submit straight to this Redis, without a gateway.",
         metavar="URL",
+        callback=_unless_given,
     ),
 ]
 TokenOption = Annotated[

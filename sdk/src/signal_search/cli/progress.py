@@ -130,7 +130,7 @@ class Board:
             yield f"{self._texts('waiting')} {hosts}{more}"
         if progress.eta_ms is not None:
             passed = self._seconds() - self._seen
-            yield self._texts("next_in", seconds=max(0, round(progress.eta_ms / 1000 - passed)))
+            yield self._texts("at_least", seconds=max(0, round(progress.eta_ms / 1000 - passed)))
 
 
 def describe(entry: LogEntry | None, texts: Texts) -> str:

@@ -26,6 +26,11 @@ from signal_search.client import Client
 from signal_search.contracts.query import Depth, Tier
 from signal_search.contracts.result import Result
 
+EXIT_CODES = (
+    "Exit codes: 0 answered, 1 failed, 2 usage, 3 answered but the budget ended first, "
+    "4 no source could be reached, 130 interrupted (the job is cancelled)."
+)
+
 
 class DepthName(StrEnum):
     """The public names of L1 to L3."""
@@ -86,13 +91,8 @@ def retrieve(
     no_progress: QuietOption = False,
     lang: LangOption = "en",
 ) -> None:
-    """Answer a question from sources that are fetched, cited and checked.
-
-    Exit codes: 0 answered, 1 failed, 2 usage, 3 answered but the budget ended first,
-    4 no source could be reached, 130 interrupted (the job is cancelled).
-    """
-    if as_json and format_name:
-        raise typer.BadParameter("give --json or --format, not both")
+    """Answer a question from sources that are fetched, cited and checked."""
+    _refuse_both(format_name, as_json=as_json)
     constraints = {
         "language": language,
         "domain": domain,
@@ -108,6 +108,11 @@ def retrieve(
         result = _ask(client, asked, terminal, wanted=not no_progress)
     _print(result, terminal, as_json=as_json, format_name=format_name)
     raise typer.Exit(ending(result))
+
+
+def _refuse_both(format_name: str | None, *, as_json: bool) -> None:
+    if as_json and format_name:
+        raise typer.BadParameter("give --json or --format, not both")
 
 
 class _Asked(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "job": ("Job {job_id}, tier {tier}", "任务 {job_id}，层级 {tier}"),
     # progress
     "waiting": ("Waiting for", "等待"),
-    "next_in": ("next fetch in about {seconds} s", "约 {seconds} 秒后进行下一次抓取"),
+    "at_least": ("at least {seconds} s of fetching ahead", "抓取至少还需 {seconds} 秒"),
     "calls": ("calls {done}/{planned}", "调用 {done}/{planned}"),
     "fetches": (
         "fetches {done} done, {queued} queued, {refused} refused",
@@ -107,6 +107,11 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "error.job_finished": ("the job has already ended", "任务已经结束"),
     "error.result_expired": ("the result has expired and was deleted", "结果已过期并删除"),
     "error.rate_limited": ("too many requests", "请求过多"),
+    "error.client_timeout": (
+        "no answer within the timeout; the job was cancelled",
+        "超时未得到答案，任务已取消",
+    ),
+    "error.forbidden": ("this token may not do that", "该令牌无此权限"),
     "error.job_cancelled": ("the job was cancelled", "任务已取消"),
     "error.job_expired": (
         "the job's deadline passed before it could answer",

@@ -1,5 +1,7 @@
 """The bit-parallel length equals the table's on every input."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +28,7 @@ def test_pairs_are_a_longest_common_subsequence(one: list[str], other: list[str]
     pairs = matched(one, other)
     assert len(pairs) == common_length(one, other)
     assert all(one[i] == other[j] for i, j in pairs)
-    assert all(a < c and b < d for (a, b), (c, d) in zip(pairs, pairs[1:], strict=False))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
 
 
 def test_the_closer_of_two_alignments_is_taken() -> None:

@@ -52,7 +52,12 @@ def _answer(claim: str, evidence: str) -> tuple[Verdict, str]:
             "antonym_conflict",
         ),
         ("UDP is reliable.", "UDP is not reliable.", FALSE, "negation_conflict"),
-        ("Glucose increases the cupric ions.", "Glucose reduces the cupric ions.", FALSE, "antonym_conflict"),
+        (
+            "Glucose increases the cupric ions.",
+            "Glucose reduces the cupric ions.",
+            FALSE,
+            "antonym_conflict",
+        ),
         (
             "1995年，海山客运正式并入台北客运。",
             "1991年，海山客运正式并入台北客运。",
@@ -92,7 +97,7 @@ def _answer(claim: str, evidence: str) -> tuple[Verdict, str]:
             "Johansson married Reynolds in 2010.",
             "Johansson met Reynolds in 2007; they married in 2008 and separated in 2010.",
             UNCERTAIN,
-            "name_out_of_place",
+            "word_unmatched",
         ),
         ("The tower is 330 m tall.", "The tower may be 330 m tall.", UNCERTAIN, "modality_differs"),
         (

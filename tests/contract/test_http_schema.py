@@ -1,0 +1,73 @@
+"""The description and the gateway agree: generated requests get only what the description promises, never a 500."""
+
+from collections.abc import Iterator
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from redis import Redis
+from schemathesis import Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from api_gateway.openapi import DESCRIPTION, ENDPOINTS
+from infra.settings import load
+from tests.fakes.gateway import running
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+TRIED = [each for each in ENDPOINTS if each.path not in {"/readyz", "/metrics"}]
+
+
+@pytest.fixture(scope="module")
+def address(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = str(tmp_path_factory.mktemp("schema"))
+    with running(load(redis_url=redis_url, data_dir=folder)) as client:
+        yield str(client.base_url)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("endpoint", TRIED, ids=lambda each: f"{each.method} {each.path}")
+def test_generated_requests_get_what_is_described(endpoint, address: str, redis: Redis):
+    operation = schemathesis.openapi.from_dict(DESCRIPTION)[endpoint.path][endpoint.method]
+
+    @given(case=operation.as_strategy())
+    @settings(
+        max_examples=25,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def try_one(case: Case) -> None:
+        case.call_and_validate(base_url=address, checks=CHECKS)
+
+    try_one()
+
+
+def test_every_route_is_described():
+    described = {(each.method.upper(), each.path) for each in ENDPOINTS}
+    served = {
+        ("POST", "/v1/retrieve"),
+        ("GET", "/v1/jobs"),
+        ("GET", "/v1/jobs/{job_id}"),
+        ("DELETE", "/v1/jobs/{job_id}"),
+        ("GET", "/v1/jobs/{job_id}/result"),
+        ("GET", "/v1/jobs/{job_id}/events"),
+        ("GET", "/v1/jobs/{job_id}/export"),
+        ("GET", "/v1/jobs/{job_id}/bundle"),
+        ("GET", "/v1/sources"),
+        ("GET", "/healthz"),
+        ("GET", "/readyz"),
+        ("GET", "/metrics"),
+    }
+    assert described == served
