@@ -7,7 +7,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 
-from signal_search.errors import BadEncoding, SignalSearchError, TooLarge
+from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
 
 from api_gateway.asgi import App, Message, Receive, Scope, Send, header
 from api_gateway.auth import Gate
@@ -65,7 +65,7 @@ class Admission:
     def _caller(self, scope: Scope) -> Principal:
         size = sum(len(name) + len(value) for name, value in scope["headers"])
         if size > self._limits.header_bytes:
-            raise TooLarge("The headers are larger than the limit.", code="header_too_large")
+            raise HeadersTooLarge
         return NOBODY if scope["path"] in PUBLIC_PATHS else self._gate.admit(scope)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:

@@ -38,7 +38,6 @@ _FRAMEWORK: dict[int, type[SignalSearchError]] = {
     422: Invalid,
     429: Busy,
 }
-_STATUS_OF_CODE = {"header_too_large": 431}  # a code with a status of its own within its class
 _INTERNAL = 500
 
 
@@ -68,8 +67,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def answer(error: SignalSearchError, request_id: str) -> Answer:
     """Return the answer for an error. What our own bugs say stays in the log."""
-    status = _STATUS_OF_CODE.get(error.code, error.status)
-    message = (Broken() if status == _INTERNAL else error).message
+    message = (Broken() if error.status == _INTERNAL else error).message
     detail = Detail(
         code=error.code,
         message=message,
@@ -77,7 +75,7 @@ def answer(error: SignalSearchError, request_id: str) -> Answer:
         position=error.position if error.position is not None else UNSET,
     )
     body = msgspec.json.encode(Problem(detail=detail, request_id=request_id))
-    return Answer(status=status, headers=_headers(error), body=body)
+    return Answer(status=error.status, headers=_headers(error), body=body)
 
 
 def _headers(error: SignalSearchError) -> dict[str, str]:

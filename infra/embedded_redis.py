@@ -206,7 +206,9 @@ class EmbeddedRedis:
     def _is_own_place(self, place: Path) -> bool:
         """Return whether a socket there was made by `_fresh_socket`: the pointer is a file, and files can be wrong."""
         temporary = Path(tempfile.gettempdir())
-        return place == self._folder or (place.parent == temporary and place.name.startswith(_SHORT))
+        return place == self._folder or (
+            place.parent == temporary and place.name.startswith(_SHORT)
+        )
 
 
 def _url_of(socket: Path) -> str:

@@ -10,6 +10,8 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from signal_search.errors import StoreFailed
 
+__all__ = ["AsyncRedis", "Redis", "connect", "connect_async", "store_errors"]
+
 _SOCKET_TIMEOUT_S = 30.0  # above every blocking read below
 _CONNECT_TIMEOUT_S = 5.0
 _MAX_CONNECTIONS = 256  # redis-py 8 caps a plain pool at 100

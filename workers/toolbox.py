@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from redis import Redis
-
 from budget.frontier import Caps, Frontier
 from budget.ledger import Ledger
 from budget.redis_frontier import RedisFrontier
@@ -12,7 +10,7 @@ from budget.redis_ledger import RedisLedger
 from infra.clock import Clock, SystemClock
 from infra.job_log import JobLog
 from infra.job_store import JobStore
-from infra.redis import connect
+from infra.redis import Redis, connect
 from infra.settings import Settings
 from infra.steps import StepRules, Steps
 from workers.registry import Registry

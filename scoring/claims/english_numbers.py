@@ -10,7 +10,7 @@ _SCALE = "hundred|thousand|million|billion|trillion|dozen|crore|lakh|bn"
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 _WORDS = "|".join([*numerals.ENGLISH, *numerals.ORDINALS])
 _ENGLISH = re.compile(
-    rf"(?<![A-Za-z0-9.])(?<!(?-i:[A-Z])-)(?P<money>[$€£¥])?(?P<digits>{_DIGITS})(?P<suffix>st\b|nd\b|rd\b|th\b|s\b)?"
+    rf"(?<![A-Za-z0-9.])(?<!(?-i:[A-Z])-)(?P<money>[$€£¥])?(?P<digits>{_DIGITS})(?P<suffix>(?:st|[nr]d|th|s)\b)?"
     rf"(?P<percent>\s*%|\s*percent|\s*per cent)?(?:\s*[-–]?\s*(?P<scale>{_SCALE})\b)?"
     rf"|\b(?P<word>{_WORDS})\b(?:[- ](?P<one>one|two|three|four|five|six|seven|eight|nine)\b)?"
     rf"(?:\s+(?P<times>{_SCALE})\b)?(?P<share>\s*percent\b|\s*per cent\b)?",
@@ -65,7 +65,7 @@ def _digit_kind(text: str, match: "re.Match[str]", value: float) -> Kind:
         return Kind.PERCENT
     if value <= 31 and _beside_month(text, match):
         return Kind.DAY
-    if suffix in {"st", "nd", "rd", "th"}:
+    if suffix not in {"", "s"}:
         return Kind.ORDINAL
     bare = match["digits"].isdigit() and not match["scale"] and not match["money"]
     if bare and 1000 <= value <= 2100:

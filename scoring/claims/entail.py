@@ -15,7 +15,7 @@ from scoring.claims.reasons import Reason
 from scoring.claims.rules import VerifyRules
 
 _FEWEST_WORDS = 3
-_NEAR = 0.8  # in a sentence so close to the claim, a name out of place is another statement
+_NEAR = 0.6  # in a sentence so close to the claim, a name out of place is another statement
 _DENSE_FALSE = 0.5
 # Of a stretch, what the claim repeats: below it the words are picked from here and there. Chinese leaves out less.
 _DENSE_TRUE, _DENSE_TRUE_CHINESE = 0.4, 0.3

@@ -88,18 +88,22 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _control(rows: Sequence[Row], rules: VerifyRules) -> dict[str, Report]:
-    """Each claim with the evidence of the row half the set further on, where that is of another group."""
-    counted: dict[str, Counter[bool]] = {}
     sets: dict[str, list[Row]] = {}
     for row in rows:
         sets.setdefault(f"{row.get('set', 'rows')}/{row['lang']}", []).append(row)
-    for name, members in sets.items():
-        tally = counted.setdefault(name, Counter())
-        for place, row in enumerate(members):
-            other = members[(place + len(members) // 2) % len(members)]
-            if other.get("group") != row.get("group"):
-                tally[answer(row["claim"], other["evidence"], rules) is Verdict.TRUE] += 1
     return {
-        f"{name}/someone_elses_evidence": {"n": tally.total(), "said_true": tally[True]}
-        for name, tally in sorted(counted.items())
+        f"{name}/someone_elses_evidence": _with_other_evidence(members, rules)
+        for name, members in sorted(sets.items())
     }
+
+
+def _with_other_evidence(members: Sequence[Row], rules: VerifyRules) -> Report:
+    """Give each claim the evidence of the next row of another group, from half the set further on."""
+    tally: Counter[bool] = Counter()
+    for place, row in enumerate(members):
+        start = place + len(members) // 2
+        others = (members[(start + step) % len(members)] for step in range(len(members)))
+        other = next((each for each in others if each.get("group") != row.get("group")), None)
+        if other is not None:
+            tally[answer(row["claim"], other["evidence"], rules) is Verdict.TRUE] += 1
+    return {"n": tally.total(), "said_true": tally[True]}

@@ -83,7 +83,7 @@ DEBUNK = re.compile(
     re.IGNORECASE,
 )
 MODALITY = re.compile(
-    r"\b(?:may(?! \d)|might|could|would|should|plan(?:s|ned)? to|planned|expected to|if|whether|intends?|hopes?|aims?"
+    r"\b(?:may(?! \d)|might|could|would|should|plans? to|planned|expected to|if|whether|intends?|hopes?|aims?"
     r"|attempt\w*|tried|considering|propos\w+|alleg\w+|reportedly|claims?|claimed|suggest\w*|possibly|perhaps|likely)\b"
     "|可能|也许|或许|如果|假如|若|是否|计划|拟|预计|有望|希望|要通过|将要|打算|考虑|据称|据说|声称|号称|疑似|逐步改变",
     re.IGNORECASE,

@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 
-_ENDINGS = "ational iveness fulness ously ingly ation ments ment ness ings edly ies ied ing ers ed er es ly s"
+_LONG_ENDINGS = "ational iveness fulness ously ingly ation ments ment ness"  # codespell:ignore ment
+_ENDINGS = f"{_LONG_ENDINGS} ings edly ies ied ing ers ed er es ly s"
 _STEM_ENDINGS = tuple(_ENDINGS.split())
 
 

@@ -163,7 +163,7 @@ def test_no_installed_package_claims_a_room() -> None:
 
 # Written in pieces, so that this file does not find itself.
 MACHINE_PATHS = re.compile(
-    "|".join(["/wo" + "rk/", "/ho" + "me/[a-z]", "/ro" + "ot/", "/fa" + "rm/", "/Us" + "ers/"])
+    "|".join(["/wo" + "rk/", "/ho" + "me/[a-z]", "/r" + "oot/", "/fa" + "rm/", "/Us" + "ers/"])
 )
 INDEX_HOSTS = re.compile(
     "|".join(["py" + r"pi\.org", "python" + "hosted", "--index" + "-url", "npmjs" + r"\.org"])

@@ -305,6 +305,22 @@ def test_the_restart_of_a_gateway_is_outlived(gateway: WireGateway, connect: Con
     assert sum(timing.pauses) > 20
 
 
+def test_a_stale_view_of_progress_is_better_than_none(
+    gateway: WireGateway, connect: Connect
+) -> None:
+    gateway.script.faults = [Fault("GET", JOB_ID, 503, "store_unavailable") for _ in range(99)]
+    updates: list[Update] = []
+    result = connect(timing=SteppingTiming(step=2.0)).retrieve(QUESTION, on_progress=updates.append)
+    assert result == a_result()
+    assert updates[-1].job.state is JobState.SUCCEEDED
+
+
+def test_a_job_is_followed_to_its_end(gateway: WireGateway, connect: Connect) -> None:
+    updates = list(connect().follow(JOB_ID))
+    assert [each.entry for each in updates if each.entry] == a_log()
+    assert [each.event_id for each in updates][-1] == "8-0"
+
+
 @pytest.mark.parametrize("how", ["alive", "silent"])
 def test_a_timeout_cancels_the_job(gateway: WireGateway, how: str) -> None:
     gateway.script.endless = how

@@ -10,12 +10,9 @@ import httpx
 import msgspec
 import pytest
 from redis import Redis
-from signal_search.contracts.job import JobEvent, JobState
-from signal_search.contracts.query import Constraints, RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.job import JobEvent
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import CallStarted, FetchFinished, FetchQueued, Planned
-from signal_search.errors import Conflict, Gone, Invalid, NotFound, SignalSearchError
 
 from api_gateway.local import LocalTransport, open_local
 from budget.frontier import Offer
@@ -355,84 +352,3 @@ def test_metrics_count_by_route_and_not_by_id(http: httpx.Client, redis: Redis):
     assert page.headers["content-type"].startswith("text/plain")
     assert 'route="/v1/jobs/{job_id}"' in page.text
     assert job_id not in page.text
-
-
-# --- the same without HTTP
-
-
-def outcome(call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except SignalSearchError as error:
-        return type(error), error.code, error.field, error.position, error.message
-
-
-def test_a_job_submitted_over_redis_is_the_same_job_over_http(
-    http: httpx.Client, local: LocalTransport, redis: Redis
-):
-    job = local.submit(RetrieveRequest(query=ASKED["query"]), idempotency_key="k")
-    assert local.submit(RetrieveRequest(query=ASKED["query"]), idempotency_key="k").id == job.id
-    assert submit(http, headers={"Idempotency-Key": "k"}).json()["id"] == job.id
-    assert redis.llen("ss:mq:plan") == 1
-    assert (
-        msgspec.json.decode(msgspec.json.encode(local.job(job.id)))
-        == http.get(f"/v1/jobs/{job.id}").json()
-    )
-    assert outcome(lambda: local.result(job.id))[:2] == (Conflict, "job_unfinished")
-    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=0.01) if entry] == [
-        "submitted"
-    ]
-    raw = succeed(redis, job.id)
-    assert local.result(job.id) == msgspec.json.decode(raw, type=Result)
-    assert [entry.key for _id, entry in local.events(job.id, after="", wait_s=5) if entry] == [
-        "submitted",
-        "ended",
-    ]
-    assert (
-        local.export(job.id, "ris").encode()
-        == http.get(f"/v1/jobs/{job.id}/export?format=ris").content
-    )
-    assert local.bundle(job.id) == http.get(f"/v1/jobs/{job.id}/bundle").content
-    jobs, cursor = local.jobs(state=JobState.SUCCEEDED, limit=1, cursor=None)
-    assert ([each.id for each in jobs], cursor) == ([job.id], None)
-    assert local.sources() == ()
-    assert outcome(lambda: local.cancel(job.id))[:2] == (Conflict, "job_finished")
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        RetrieveRequest(query=" "),
-        RetrieveRequest(query="x" * 4001),
-        RetrieveRequest(query="a\x00"),
-        RetrieveRequest(query="a", constraints=Constraints(freshness="2024-13-01..2024-13-02")),
-        RetrieveRequest(query="a", constraints=Constraints(max_sources=0)),
-        RetrieveRequest(query="a", result_ttl_s=1),
-    ],
-)
-def test_both_refuse_the_same_in_the_same_words(
-    http: httpx.Client, local: LocalTransport, request_: RetrieveRequest
-):
-    _type, code, field, position, message = outcome(
-        lambda: local.submit(request_, idempotency_key="k")
-    )
-    reply = http.post(
-        "/v1/retrieve",
-        content=msgspec.json.encode(request_),
-        headers={"Content-Type": "application/json"},
-    )
-    detail = reply.json()["detail"]
-    assert (code, field, position, message) == (
-        detail["code"],
-        detail.get("field"),
-        detail.get("position"),
-        detail["message"],
-    )
-    assert _type is Invalid
-
-
-def test_over_redis_unknown_and_expired_jobs_differ(local: LocalTransport, redis: Redis):
-    assert outcome(lambda: local.job("job_" + "0" * 26))[:2] == (NotFound, "job_not_found")
-    job_id = local.submit(RetrieveRequest(query="a"), idempotency_key="k").id
-    redis.delete(keys.job(job_id))
-    assert outcome(lambda: local.job(job_id))[:2] == (Gone, "result_expired")

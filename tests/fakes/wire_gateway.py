@@ -133,7 +133,7 @@ class Script:
     token: str = ""
     streams: bool = True
     cut_after: int | None = None
-    endless: str = ""  # "alive": keep-alives without end; "silent": nothing without end
+    endless: str = ""  # "alive": signs of life without end; "silent": nothing without end
     polls_to_end: int = 0
     faults: list[Fault] = field(default_factory=list)
     expired: bool = False

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from signal_search.contracts.document import Document
@@ -23,6 +23,9 @@ from workers.planning.identifiers import find_identifiers
 from workers.planning.intent import read_intent
 from workers.planning.override import split_override
 from workers.planning.tier import read_tier
+
+# The first example of a run loads the Chinese dictionary, which takes longer than any deadline.
+patient = settings(deadline=None)
 
 SHARES = st.floats(0, 1)
 WORDS = st.sampled_from(
@@ -93,6 +96,7 @@ def asked(question: str, intent: Intent = Intent.FACT, **prefs: Any) -> Asked:
     )
 
 
+@patient
 @given(documents(), TEXTS, st.sampled_from(Intent))
 def test_components_are_shares_and_the_sum_is_theirs(
     found: list[Document], question: str, intent: Intent
@@ -117,6 +121,7 @@ def test_components_are_shares_and_the_sum_is_theirs(
         assert abs(record.weighted - by_hand) <= 0.5001e-4
 
 
+@patient
 @given(documents(), TEXTS)
 def test_boost_never_lowers_and_never_leaves_the_scale(
     found: list[Document], question: str
@@ -127,6 +132,7 @@ def test_boost_never_lowers_and_never_leaves_the_scale(
         assert plain <= boosted <= 1.0
 
 
+@patient
 @given(documents(), TEXTS, st.randoms(use_true_random=False))
 def test_rank_does_not_depend_on_the_order_of_arrival(
     found: list[Document], question: str, dice: Any
@@ -143,6 +149,7 @@ def test_rank_does_not_depend_on_the_order_of_arrival(
     assert accounted == {each.doc_id for each in found}
 
 
+@patient
 @given(documents())
 def test_keeping_one_of_each_is_idempotent(found: list[Document]) -> None:
     once = unique(found)
@@ -152,6 +159,7 @@ def test_keeping_one_of_each_is_idempotent(found: list[Document]) -> None:
     assert independent_sites(found) <= len({each.site for each in found})
 
 
+@patient
 @given(st.text(max_size=200), TEXTS, st.integers(0, 60))
 def test_passages_are_bytes_of_the_text_within_the_limit(
     text: str, question: str, limit: int
@@ -175,6 +183,7 @@ PARTS = st.builds(
 )
 
 
+@patient
 @given(PARTS, st.sampled_from(["agreement", "verified", "coverage", "freshness"]), SHARES)
 def test_confidence_is_monotone_in_every_part(
     parts: ConfidenceParts, name: str, other: float
@@ -185,6 +194,7 @@ def test_confidence_is_monotone_in_every_part(
     assert 0.0 <= with_low <= with_high <= 1.0
 
 
+@patient
 @given(PARTS.filter(lambda each: each.weights), st.integers(0, 5), SHARES)
 def test_confidence_is_monotone_in_the_weights(
     parts: ConfidenceParts, at: int, other: float
@@ -230,6 +240,7 @@ EVIDENCE = st.builds(
 )
 
 
+@patient
 @given(EVIDENCE)
 def test_stop_says_why_and_narrow_tiers_are_never_cut(evidence: Evidence) -> None:
     found = decide(evidence, StopRules())
@@ -244,6 +255,7 @@ def test_stop_says_why_and_narrow_tiers_are_never_cut(evidence: Evidence) -> Non
         assert not evidence.deadline_passed
 
 
+@patient
 @given(EVIDENCE.filter(lambda each: not each.cancelled), st.integers(1, 5))
 def test_more_patience_never_stops_earlier(evidence: Evidence, patience: int) -> None:
     strict, loose = StopRules(quiet_arrivals=patience + 1), StopRules(quiet_arrivals=patience)
@@ -251,6 +263,7 @@ def test_more_patience_never_stops_earlier(evidence: Evidence, patience: int) ->
         assert isinstance(decide(evidence, loose), Stop)
 
 
+@patient
 @given(EVIDENCE)
 def test_failures_alone_never_look_like_saturation(evidence: Evidence) -> None:
     failed = tuple(structs.replace(each, failed=True, new=0) for each in evidence.arrivals)
@@ -258,11 +271,13 @@ def test_failures_alone_never_look_like_saturation(evidence: Evidence) -> None:
     assert not isinstance(found, Stop) or found.reason.value not in {"nothing_new", "saturated"}
 
 
+@patient
 @given(st.lists(st.integers(0, 9), max_size=30))
 def test_estimates_are_shares_and_never_exceed_either_estimate(counts: list[int]) -> None:
     assert 0.0 <= saturation_of(counts).value <= 1.0
 
 
+@patient
 @given(st.text(max_size=300))
 def test_reading_never_fails_and_never_changes(text: str) -> None:
     reading = read_intent(text)

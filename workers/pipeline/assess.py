@@ -52,7 +52,7 @@ def assess(
     questions = tuple(
         _question(view, each, kept, _Statements(ready, rules.verify)) for each in plan.questions
     )
-    usage = usage_of(view, documents, rules.passage_tokens)
+    usage = usage_of(view)
     left = {
         name: limit - getattr(usage, name)
         for name, limit in plan.limits.items()
@@ -199,7 +199,9 @@ def _finds(documents: Sequence[Document]) -> tuple[int, ...]:
 
 
 def _refused_by_budget(view: JobView) -> dict[str, int]:
-    """Return a purse that is empty when a call or fetch was refused for lack of money."""
+    """Return a purse that is empty when a call or fetch was refused for lack of money and none is on its way."""
+    if outstanding(view):
+        return {}  # what they do not use comes back
     refused = [each.refused.reason for each in view.calls.values() if each.refused is not None]
     refused += [each.finished.reason for each in view.fetches() if each.finished is not None]
     return {"refused": 0} if SkipReason.BUDGET in refused else {}

@@ -12,6 +12,7 @@ from workers.toolbox import Toolbox
 
 _OUTCOME = msgspec.msgpack.Decoder(FetchOutcome)
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
+_PAID_DOCUMENTS = 2  # of one reply: an answer quotes no more of it
 
 
 def pack_outcome(outcome: FetchOutcome) -> bytes:
@@ -34,27 +35,33 @@ def deliver(
     stored = tools.store.get(job_id)
     if stored is None or stored.is_finished:
         return False
-    documents = outcome.parsed.documents
-    tools.log.put_documents(job_id, documents, ttl_ms=life_ms(stored.spec))
-    entry = _entry(tools.clock.now_ms(), fetch_id, outcome, paid=paid)
-    tools.log.append(job_id, entry)
+    tools.log.put_documents(job_id, outcome.parsed.documents, ttl_ms=life_ms(stored.spec))
     used = cost_of(outcome, tools.settings.planning.passage_tokens, paid=paid)
+    tools.log.append(job_id, _entry(tools.clock.now_ms(), fetch_id, outcome, used, paid=paid))
     tools.ledger.settle(f"{job_id}|{fetch_id}", used)
     tools.ring(f"{job_id}/reduce")
     return True
 
 
+def reserve_of(documents: int, passage_tokens: int) -> int:
+    """Return the tokens that a fetch may cost: the passages of its documents, of two at most."""
+    return min(documents, _PAID_DOCUMENTS) * passage_tokens
+
+
 def cost_of(outcome: FetchOutcome, passage_tokens: int, *, paid: bool) -> Amounts:
     """Return what an outcome costs its job: the request if it paid for it, and the passages it may quote."""
-    texts = (estimate_tokens(each.text) for each in outcome.parsed.documents)
+    documents = outcome.parsed.documents
+    texts = sum(min(estimate_tokens(each.text), passage_tokens) for each in documents)
     return {
         Dimension.FETCHES: 1 if paid else 0,
         Dimension.BYTES: outcome.bytes if paid else 0,
-        Dimension.TOKENS: sum(min(tokens, passage_tokens) for tokens in texts),
+        Dimension.TOKENS: min(texts, reserve_of(len(documents), passage_tokens)),
     }
 
 
-def _entry(at_ms: int, fetch_id: str, outcome: FetchOutcome, *, paid: bool) -> FetchFinished:
+def _entry(
+    at_ms: int, fetch_id: str, outcome: FetchOutcome, used: Amounts, *, paid: bool
+) -> FetchFinished:
     parsed = outcome.parsed
     return FetchFinished(
         at_ms=at_ms,
@@ -74,6 +81,7 @@ def _entry(at_ms: int, fetch_id: str, outcome: FetchOutcome, *, paid: bool) -> F
         note=parsed.note,
         total=parsed.total,
         bytes=outcome.bytes,
+        tokens=used[Dimension.TOKENS],
         paid=paid,
     )
 

@@ -7,7 +7,6 @@ from signal_search.contracts.budget import Usage
 from signal_search.contracts.document import Document
 from signal_search.contracts.query import Constraints
 
-from budget.policy import estimate_tokens
 from scoring.identity import site_of
 from workers.pipeline.state import FetchView, JobView
 
@@ -67,7 +66,7 @@ def _is_in_language(document: Document, language: str | None) -> bool:
     return document.language.split("-", 1)[0] == language.split("-", 1)[0]
 
 
-def usage_of(view: JobView, documents: Mapping[str, Document], passage_tokens: int) -> Usage:
+def usage_of(view: JobView) -> Usage:
     """Return what a job has spent, from its log alone. Tokens are estimated from the passages it may quote."""
     by_source: dict[str, dict[str, int]] = {}
     for call in view.calls.values():
@@ -81,9 +80,8 @@ def usage_of(view: JobView, documents: Mapping[str, Document], passage_tokens: i
                 spent["fetches"] += end.paid
                 spent["bytes"] += end.bytes if end.paid else 0
                 spent["documents"] += len(end.documents)
-    arrived = arrived_documents(list(view.fetches()), documents)
     return Usage(
-        tokens=sum(min(estimate_tokens(each.text), passage_tokens) for each in arrived),
+        tokens=sum(each.finished.tokens for each in view.fetches() if each.finished is not None),
         calls=sum(each["calls"] for each in by_source.values()),
         fetches=sum(each["fetches"] for each in by_source.values()),
         bytes=sum(each["bytes"] for each in by_source.values()),

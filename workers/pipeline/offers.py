@@ -11,12 +11,12 @@ from budget.policy import levels_for
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key
-from workers.pipeline.delivery import deliver, unpack_outcome
+from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome
 from workers.pipeline.encoding import encode_request
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
 
-# How many documents a reply of a kind may bring, for the reservation; the settlement is exact.
+# How many documents a reply of a kind may bring, for the reservation; the settlement refunds what is too much.
 _EXPECTED_DOCUMENTS = {"page": 1, "api": 5, "feed": 5, "sitemap": 0}
 _HOLD_GRACE_MS = 60_000
 
@@ -63,7 +63,7 @@ def _cost(tools: Toolbox, request: Request) -> Amounts:
     documents = _EXPECTED_DOCUMENTS[request.kind]
     return {
         Dimension.FETCHES: 1,
-        Dimension.TOKENS: documents * tools.settings.planning.passage_tokens,
+        Dimension.TOKENS: reserve_of(documents, tools.settings.planning.passage_tokens),
     }
 
 

@@ -53,7 +53,7 @@ def publish(view: JobView, documents: Mapping[str, Document], rules: Rules) -> R
     faithful = faithfulness_of(claims)
     conflicts = _conflicts(cited, rules)
     open_points = (*uncertainties(claims), *_unanswered(plan, statements))
-    usage = usage_of(view, documents, rules.passage_tokens)
+    usage = usage_of(view)
     return Result(
         job_id=spec.id,
         query=plan.query,

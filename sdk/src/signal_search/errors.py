@@ -11,7 +11,8 @@ SignalSearchError
 │   │                            idempotency_conflict
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
-│   ├── TooLarge             413 request_too_large, 431 header_too_large
+│   ├── TooLarge             413 request_too_large
+│   │   └── HeadersTooLarge  431 header_too_large
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
 │   └── Unsupported          422 unsupported_requirements
@@ -137,6 +138,13 @@ class TooLarge(Refused):
 
     code = "request_too_large"
     status: ClassVar[int] = 413
+
+
+class HeadersTooLarge(TooLarge):
+    """The headers are larger than the limit."""
+
+    code = "header_too_large"
+    status: ClassVar[int] = 431
 
 
 class BadMediaType(Refused):

@@ -6,19 +6,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from msgspec import json as msgspec_json
-from signal_search import cli
-from signal_search.cli import GROUP, build_app
+from signal_search.cli import build_app
 from signal_search.client import transport
 from signal_search.contracts.job import JobState
 from signal_search.contracts.result import Result, StopReason
-from signal_search.errors import Unsupported
 from typer.testing import CliRunner
 
 from tests.fakes.results import a_result, a_stop, nothing_reached
@@ -249,59 +245,6 @@ def test_exports_and_bundles_keep_their_bytes(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "c.ris").read_bytes() == whole
     assert whole.count(b"\r\n") == whole.count(b"\n") > 20
     assert run("export", JOB_ID).stdout.startswith("# What is ")
-
-
-def register(app: typer.Typer) -> None:
-    """Play a room: a command of its own, and one in the group of jobs."""
-    app.command("greet")(lambda: typer.echo("hello"))
-    jobs = typer.Typer()
-    jobs.command("replay")(lambda: typer.echo("again"))
-    app.add_typer(jobs, name="jobs")
-
-    def refuse() -> None:
-        raise Unsupported("not here")
-
-    app.command("refuse")(refuse)
-
-
-def break_down(app: typer.Typer) -> None:
-    raise LookupError("secret")
-
-
-@pytest.fixture
-def rooms(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
-    monkeypatch.setitem(sys.modules, "a_room", sys.modules[__name__])
-    values = {
-        "gone": "no_such_room:register",
-        "mute": "a_room:nothing",
-        "broken": "a_room:break_down",
-        "good": "a_room:register",
-    }
-    return [EntryPoint(name, value, GROUP) for name, value in values.items()]
-
-
-def test_rooms_add_commands_and_a_broken_one_breaks_only_itself(
-    rooms: list[EntryPoint], capsys: pytest.CaptureFixture[str]
-) -> None:
-    app = build_app(rooms)
-    told = capsys.readouterr().err
-    for name in ("gone", "mute", "broken"):
-        assert f"the commands of '{name}' could not be loaded" in told
-    assert "secret" not in told
-    assert CliRunner().invoke(app, ["greet"]).stdout == "hello\n"
-    assert CliRunner().invoke(app, ["jobs", "replay"]).stdout == "again\n"
-    assert "watch" in CliRunner().invoke(app, ["jobs", "--help"]).stdout
-
-
-def test_errors_of_a_rooms_command_are_told_without_a_traceback(
-    rooms: list[EntryPoint], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(cli, "entry_points", lambda *, group: rooms[-1:])
-    monkeypatch.setattr(sys, "argv", ["signal-search", "refuse"])
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == "signal-search: not here\n"
 
 
 def test_ctrl_c_in_a_real_process_cancels_the_job_and_exits_with_130(gateway: WireGateway) -> None:

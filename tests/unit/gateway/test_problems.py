@@ -6,6 +6,7 @@ from litestar.exceptions import HTTPException, MethodNotAllowedException
 from signal_search.errors import (
     Broken,
     Busy,
+    HeadersTooLarge,
     Invalid,
     SignalSearchError,
     StoreFailed,
@@ -47,8 +48,8 @@ def test_our_own_faults_say_nothing():
     assert b"secret" not in ready.body
 
 
-def test_a_code_may_have_a_status_of_its_own():
-    assert answer(TooLarge(code="header_too_large"), "r").status == 431
+def test_the_status_is_the_classs_own():
+    assert answer(HeadersTooLarge(), "r").status == 431
     assert answer(TooLarge(), "r").status == 413
     assert answer(StoreFailed(), "r").status == 503
 

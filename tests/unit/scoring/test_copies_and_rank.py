@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec import structs
+from signal_search.contracts.document import Document
 from signal_search.contracts.query import Intent, SourcePrefs
 
 from scoring.copies import (
@@ -30,7 +31,7 @@ LONG = (
 OTHER = "Beetroot grows best in loose soil, needs regular water and is pulled about ten weeks after sowing."
 
 
-def a_page(name: str, text: str, **changes: str) -> object:
+def a_page(name: str, text: str, **changes: str) -> Document:
     return a_document(
         doc_id=name, url=f"https://{name}.example/", site=f"{name}.example", text=text, **changes
     )
@@ -100,8 +101,8 @@ def test_excerpt_and_copy_are_one_group() -> None:
         a_page("c", LONG[:300]),
         a_page("d", OTHER),
     )
-    assert copy_groups([first, copy, excerpt, other]) == (0, 0, 0, 3)  # type: ignore[list-item]
-    assert unique([first, copy, excerpt, other]) == (first, other)  # type: ignore[list-item,comparison-overlap]
+    assert copy_groups([first, copy, excerpt, other]) == (0, 0, 0, 3)
+    assert unique([first, copy, excerpt, other]) == (first, other)
 
 
 def test_words_in_another_order_are_a_copy_when_there_are_many() -> None:
@@ -109,23 +110,23 @@ def test_words_in_another_order_are_a_copy_when_there_are_many() -> None:
     turned = " ".join(reversed(text.split()))
     assert containment(shingles(tokens(text)), shingles(tokens(turned))) < 0.1
     assert hamming(simhash(text), simhash(turned)) == 0
-    assert copy_groups([a_page("a", text), a_page("b", turned)]) == (0, 0)  # type: ignore[list-item]
+    assert copy_groups([a_page("a", text), a_page("b", turned)]) == (0, 0)
     few, turned_few = a_page("a", "one two three four five"), a_page("b", "five four three two one")
-    assert copy_groups([few, turned_few]) == (0, 1)  # type: ignore[list-item]
+    assert copy_groups([few, turned_few]) == (0, 1)
 
 
 def test_short_texts_that_differ_in_a_figure_are_two() -> None:
     five, six = a_page("a", "The dose was 5 mg."), a_page("b", "The dose was 6 mg.")
-    assert copy_groups([five, six]) == (0, 1)  # type: ignore[list-item]
+    assert copy_groups([five, six]) == (0, 1)
 
 
 def test_empty_texts_are_no_copies_of_each_other() -> None:
-    assert copy_groups([a_page("a", ""), a_page("b", ""), a_page("c", "")]) == (0, 1, 2)  # type: ignore[list-item]
+    assert copy_groups([a_page("a", ""), a_page("b", ""), a_page("c", "")]) == (0, 1, 2)
 
 
 def test_two_dois_are_two_works_even_with_one_abstract() -> None:
     first, second = a_page("a", LONG, doi="10.1/a"), a_page("b", LONG, doi="10.1/b")
-    assert copy_groups([first, second]) == (0, 1)  # type: ignore[list-item]
+    assert copy_groups([first, second]) == (0, 1)
 
 
 def test_sites_are_counted_once_and_copies_too() -> None:
@@ -171,7 +172,7 @@ def asked(question: str, **prefs: tuple[str, ...]) -> Asked:
 def test_irrelevant_documents_are_left_out_however_credible() -> None:
     on_topic = a_page("forum", "Norvik harbour was rebuilt in 1911.", source_type="forum")
     off_topic = a_page("office", OTHER, source_type="gov")
-    found = rank([off_topic, on_topic], asked("Norvik harbour rebuilt"), RULES)  # type: ignore[list-item]
+    found = rank([off_topic, on_topic], asked("Norvik harbour rebuilt"), RULES)
     assert [each.document.doc_id for each in found.kept] == ["forum"]
     assert found.irrelevant == ("office",)
 
@@ -184,21 +185,21 @@ def test_weight_orders_and_url_breaks_ties() -> None:
         for name, text, kind in zip("cba", texts, kinds, strict=True)
     ]
     question = asked("Norvik harbour")
-    forwards = [each.document.doc_id for each in rank(pages, question, RULES).kept]  # type: ignore[arg-type]
-    backwards = [each.document.doc_id for each in rank(pages[::-1], question, RULES).kept]  # type: ignore[arg-type]
+    forwards = [each.document.doc_id for each in rank(pages, question, RULES).kept]
+    backwards = [each.document.doc_id for each in rank(pages[::-1], question, RULES).kept]
     assert forwards == backwards == ["b", "a", "c"]
 
 
 def test_statistics_of_the_whole_job_may_be_given() -> None:
     pages = [a_page("a", "Norvik harbour plan."), a_page("b", OTHER)]
-    corpus = corpus_of([words_of(each) for each in pages])  # type: ignore[arg-type]
+    corpus = corpus_of([words_of(each) for each in pages])
     question = structs.replace(asked("Norvik beetroot"), corpus=corpus)
-    assert rank(pages[:1], question, RULES).kept[0].score.relevance.value == 0.5  # type: ignore[arg-type]
+    assert rank(pages[:1], question, RULES).kept[0].score.relevance.value == 0.5
 
 
 def test_blocked_sources_and_copies_are_reported() -> None:
     pages = [a_page("a", LONG), a_page("b", LONG), a_page("c", LONG + " More.")]
-    found = rank(pages, asked("Norvik harbour", block=("c.example",)), RULES)  # type: ignore[arg-type]
+    found = rank(pages, asked("Norvik harbour", block=("c.example",)), RULES)
     assert [each.document.doc_id for each in found.kept] == ["a"]
     assert (found.blocked, found.copies) == (("c",), ("b",))
 

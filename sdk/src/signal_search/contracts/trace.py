@@ -65,7 +65,10 @@ class FetchQueued(Entry, frozen=True, kw_only=True, tag="fetch_queued"):
 
 
 class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
-    """A fetch ended for this job. `paid` is false when another job's request or the cache answered."""
+    """A fetch ended for this job. `paid` is false when another job's request or the cache answered.
+
+    tokens: what the passages that may be quoted from it cost, never more than was reserved.
+    """
 
     fetch_id: str
     call_id: str
@@ -82,6 +85,7 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     note: str = ""
     total: int | None = None
     bytes: int = 0
+    tokens: int = 0
     paid: bool = False
 
 

@@ -1,0 +1,114 @@
+"""The commands of this room: sources, replay, evaluation and the demo."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from signal_search.contracts.source import SourceView
+from signal_search.errors import Invalid
+
+from infra.bundle import unpack
+from infra.settings import current
+from workers.demo import run_demo
+from workers.evaluation import evaluate_claims
+from workers.pipeline.replay import Replay, replay
+from workers.registry import Registry
+
+_DATA = Path("../shared/data/claims")
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands to the command line."""
+    app.command()(demo)
+    sources = typer.Typer(help="The places that can be asked.", no_args_is_help=True)
+    sources.command("list")(list_sources)
+    app.add_typer(sources, name="sources")
+    jobs = typer.Typer()
+    jobs.command("replay")(replay_bundle)
+    app.add_typer(jobs, name="jobs")
+    evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
+    evaluation.command("claims")(eval_claims)
+    app.add_typer(evaluation, name="eval")
+
+
+def demo(
+    question: Annotated[str, typer.Argument(help="What to ask the demo's small web.")] = "",
+) -> None:
+    """Start everything on this machine, ask a small web of our own, print the answer, leave nothing running."""
+    raise typer.Exit(run_demo(question))
+
+
+def list_sources(*, as_json: JsonFlag = False) -> None:
+    """List the sources of this deployment."""
+    views = Registry(current()).views()
+    if as_json:
+        _print_json(views)
+        return
+    for view in views:
+        typer.echo(_line(view))
+
+
+def _line(view: SourceView) -> str:
+    state = "on" if view.enabled else "off"
+    languages = ",".join(view.languages) or "any"
+    return f"{view.id:14} {state:3} {view.kind:5} {view.category:14} {languages:6} {view.name}"
+
+
+def replay_bundle(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Replace a figure, such as stop.agreement=1."
+        ),
+    ] = None,
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fold a bundle again without network or Redis; exit code 1 when an unchanged replay differs."""
+    made = replay(unpack(file.read_bytes()), dict(_change(each) for each in changes or []))
+    if as_json:
+        _print_json(made)
+    else:
+        _tell(made)
+    raise typer.Exit(0 if made.same or changes else 1)
+
+
+def _change(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Invalid("A change is written NAME=VALUE.", field="set")
+    try:
+        return name, msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return name, value
+
+
+def _tell(made: Replay) -> None:
+    typer.echo(
+        f"{made.job_id}: {'the same result' if made.same else 'a different result'}, {made.digest}"
+    )
+    for each in made.differences:
+        typer.echo(f"  {each.path}: {each.before} -> {each.after}")
+
+
+def eval_claims(
+    folder: Annotated[
+        Path,
+        typer.Option("--dir", help="Every *.jsonl below it: id, lang, claim, evidence, label."),
+    ] = _DATA,
+    most: Annotated[int, typer.Option("--most", min=0, help="Rows per file; 0: all.")] = 0,
+) -> None:
+    """Verify labelled claims with the embedded judge; prints JSON with n, both directions and a control."""
+    if not folder.is_dir():
+        raise Invalid("There is no such folder.", field="dir")
+    _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
+    sys.stdout.buffer.flush()
