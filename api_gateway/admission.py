@@ -19,6 +19,9 @@ from infra.tokens import Principal
 PUBLIC_PATHS = frozenset({"/", "/healthz", "/readyz", "/openapi.json", "/docs"})
 NOBODY = Principal(tenant="", scopes=frozenset())
 
+_POLICY = (
+    1008  # RFC 6455, 7.4.1: closed for a reason of policy; before the handshake it becomes a 403
+)
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -46,7 +49,10 @@ class Admission:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection; anything but HTTP goes straight on (the application has no web sockets)."""
+        """Handle one connection. There are no web sockets here; the server's own start and stop go straight on."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY})
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _JOB_ID = re.compile(r"job_[0-9a-z]{26}")
 RETRY_AFTER_S = 2.0  # what a caller that polls is asked to wait; followers of the events need not
 _MAX_PAGES = 20  # of the index, looked through for one page of a filtered list
-_NO_RESULT = {JobState.CANCELLED: "job_cancelled", JobState.EXPIRED: "job_expired"}
 
 
 class File(Struct, frozen=True, kw_only=True):
@@ -206,15 +205,17 @@ class Desk:
         raw = self._store.result(stored.spec.id)
         if raw is not None:
             return raw
-        code = _NO_RESULT.get(stored.state) or stored.error_code or "job_failed"
-        raise Conflict(stored.error_message or "The job ended without a result.", code=code)
+        raise _without_result(stored)
 
     def _is_cursor(self, tenant: str, cursor: str) -> bool:
         return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(tenant, cursor)
 
     def _view(self, stored: StoredJob) -> Job:
         state = _tally(self._log.read(stored.spec.id))
-        return msgspec.structs.replace(summary(stored), progress=self._progress(stored, state))
+        job = msgspec.structs.replace(summary(stored), progress=self._progress(stored, state))
+        if state.deadline_ms is None:
+            return job
+        return msgspec.structs.replace(job, deadline_ms=min(job.deadline_ms, state.deadline_ms))
 
     def _progress(self, stored: StoredJob, state: Tally) -> Progress:
         hosts: Counter[str] = Counter() if stored.is_finished else state.open_hosts()
@@ -268,6 +269,16 @@ def summary(stored: StoredJob) -> Job:
 
 def _tally(entries: list[Located]) -> Tally:
     return tally(entry for _id, entry in entries)
+
+
+def _without_result(stored: StoredJob) -> Conflict:
+    if stored.error_code:
+        return Conflict(stored.error_message, code=stored.error_code)
+    if stored.state is JobState.CANCELLED:
+        return Conflict("The job was cancelled.", code="job_cancelled")
+    if stored.state is JobState.EXPIRED:
+        return Conflict("The job ran out of time.", code="job_expired")
+    return Conflict("The job failed.", code="job_failed")
 
 
 def _unknown() -> NotFound:

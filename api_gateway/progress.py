@@ -32,6 +32,7 @@ class Tally:
     finished: dict[str, FetchFinished] = field(default_factory=dict)
     assessed: Assessed | None = None
     stopped: Stopped | None = None
+    deadline_ms: int | None = None  # the plan's; it may be earlier than the submission's
 
     def open_fetches(self) -> list[FetchQueued]:
         """Return the fetches that the frontier took and that did not end."""
@@ -83,6 +84,7 @@ def _count_plan(state: Tally, entry: LogEntry) -> None:
     match entry:
         case Planned():
             state.planned += [each.id for each in entry.plan.calls]
+            state.deadline_ms = entry.plan.deadline_ms or None
         case Expanded():
             state.planned += [each.id for each in entry.calls]
         case Assessed():

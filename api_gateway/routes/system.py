@@ -11,6 +11,9 @@ from infra.heartbeat import live_workers, missing_queues
 from infra.metrics import CONTENT_TYPE, render
 
 _DOCS = docs_page()
+_NOTHING_FROM_ELSEWHERE = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"
+}
 
 
 @get("/")
@@ -60,4 +63,4 @@ async def openapi() -> Response[bytes]:
 @get("/docs")
 async def docs() -> Response[str]:
     """Answer with the same for people."""
-    return Response(_DOCS, media_type="text/html")
+    return Response(_DOCS, media_type="text/html", headers=_NOTHING_FROM_ELSEWHERE)

@@ -326,6 +326,24 @@ def test_a_failed_job_answers_with_its_own_error(http: httpx.Client, redis: Redi
     assert reply.json()["detail"]["message"] == "No such source."
 
 
+@pytest.mark.parametrize(
+    ("event", "told", "code"),
+    [
+        (JobEvent.FAIL, {}, "job_failed"),
+        (JobEvent.EXPIRE, {}, "job_expired"),
+        (JobEvent.CANCEL, {}, "job_cancelled"),
+        (JobEvent.FAIL, {"error_code": "internal", "error_message": "Broken."}, "internal"),
+    ],
+)
+def test_why_an_ended_job_has_no_result(
+    http: httpx.Client, redis: Redis, event: JobEvent, told: dict[str, str], code: str
+):
+    job_id = submit(http).json()["id"]
+    finish(redis, job_id, event, **told)
+    check_refusal(http.get(f"/v1/jobs/{job_id}/result"), 409, code)
+    assert http.get(f"/v1/jobs/{job_id}").json()["error_code"] == told.get("error_code", "")
+
+
 def test_410_result_expired(http: httpx.Client, redis: Redis):
     job_id = submit(http).json()["id"]
     redis.delete(keys.job(job_id), keys.job_log(job_id), keys.job_once(job_id))

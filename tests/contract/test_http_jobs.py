@@ -119,6 +119,16 @@ def test_the_deadline_is_the_callers_or_the_tiers(
     assert job["deadline_ms"] - job["created_at_ms"] == seconds * 1000
 
 
+def test_the_plan_may_bring_the_deadline_forward(http: httpx.Client, redis: Redis):
+    job = submit(http).json()
+    for number, deadline_ms in enumerate((job["deadline_ms"] - 5, job["deadline_ms"] + 5)):
+        other = submit(http).json()
+        plan = a_plan(deadline_ms=deadline_ms - job["created_at_ms"] + other["created_at_ms"])
+        JobLog(redis).append(other["id"], Planned(at_ms=1, key="planned", plan=plan, rules={}))
+        shown = http.get(f"/v1/jobs/{other['id']}").json()
+        assert shown["deadline_ms"] == other["deadline_ms"] - (5 if number == 0 else 0)
+
+
 def test_one_key_is_one_job(http: httpx.Client, redis: Redis):
     headers = {"Idempotency-Key": "one"}
     first = submit(http, headers=headers)

@@ -93,6 +93,11 @@ def test_a_get_does_not_wait_for_a_body(tmp_path: Path):
     assert sent[0]["status"] == 204
 
 
+def test_a_web_socket_is_closed_before_it_opens(tmp_path: Path):
+    inside, sent = call(tmp_path, never, type="websocket")
+    assert (inside.scopes, sent) == ([], [{"type": "websocket.close", "code": 1008}])
+
+
 def test_what_is_not_http_goes_on(tmp_path: Path):
     inside, _sent = call(tmp_path, never, type="lifespan")
     assert inside.scopes[0]["type"] == "lifespan"
