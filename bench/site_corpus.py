@@ -93,7 +93,7 @@ def ask(client: Client, corpus: dict[str, Any], port: int, case: dict[str, Any])
         "hit": any(each in case["expect"] for each in cited),
         "cited": cited,
         "expected": case["expect"],
-        "pages": result.usage.fetches,
+        "pages": sum(each.name == "fetch_finished" and each.data["state"] == "fetched" for each in result.trace),
         "stop": result.stop.reason.value,
         "seconds": round(time.monotonic() - started, 1),
         "quotes": len(quotes_of(result)),

@@ -51,6 +51,11 @@ class Child:
         """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
+    def bury(self) -> None:
+        """Kill what a process that died left in its session: parsers, processes of a pool."""
+        if self._process is not None and not self.is_alive():
+            _kill_session(self._process.pid)
+
     def start(self) -> None:
         """Start the process.
 
@@ -124,6 +129,7 @@ class Kept:
             return False
         now_s = self._clock.monotonic()
         if self._next_s is None:
+            self.child.bury()
             self._next_s = now_s + self._delay_s(now_s)
         if now_s < self._next_s:
             return False

@@ -22,6 +22,7 @@ from typing_extensions import override
 
 from infra.bounded_body import BoundedBody
 from infra.clock import Clock
+from infra.metrics import FETCH_SECONDS
 from infra.settings import Fetch, Loopback
 
 ACCEPT_ENCODING = "gzip, deflate"
@@ -95,13 +96,22 @@ class HttpClient:
         deadline_s = self._fetch.total_timeout_s if total_timeout_s is None else total_timeout_s
         request = self._request(url, headers)
         transport = self._transports[crc32(request.url.raw_host) % len(self._transports)]
-        with _our_errors():
+        with self._timed(), _our_errors():
             async with asyncio.timeout(deadline_s):
                 response = await transport.handle_async_request(request)
                 try:
                     return await self._read(url, response, limit, cut=cut)
                 finally:
                     await response.aclose()
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Observe how long it took, however it ended."""
+        started = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            FETCH_SECONDS.observe(self._clock.monotonic() - started)
 
     def _request(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
         try:

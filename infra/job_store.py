@@ -17,6 +17,7 @@ from signal_search.contracts.trace import Ended, Submitted
 
 from infra import keys
 from infra.job_log import encode_entry
+from infra.metrics import JOBS
 from infra.redis import store_errors
 from infra.scripts import Argument, load
 
@@ -105,7 +106,11 @@ class JobStore:
         ]
         with store_errors():
             moved, state = cast("tuple[int, bytes]", _SCRIPTS["job_end"](self._redis, names, args))
-        return JobState(state.decode()) if moved else None
+        if not moved:
+            return None
+        ended = JobState(state.decode())
+        JOBS.labels(state=ended.value).inc()
+        return ended
 
     def result(self, job_id: str) -> bytes | None:
         """Return the encoded result."""

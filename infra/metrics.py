@@ -7,6 +7,7 @@ and the page shows the sums beside gauges read from the store at that moment. Fa
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from threading import Lock
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -59,7 +60,10 @@ Series = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Publisher:
-    """Adds this process's counts to the deployment's. Make it after a fork: what was counted before stays behind."""
+    """Adds this process's counts to the deployment's; threads may share it.
+
+    One per process, made after a fork: a second one in the same process would add everything again.
+    """
 
     def __init__(self, redis: Redis, clock: Clock) -> None:
         """Start with nothing published."""
@@ -67,16 +71,21 @@ class Publisher:
         self._clock = clock
         self._published: dict[Series, float] = {}
         self._next_ms = 0
+        self._lock = Lock()
 
     def publish(self, *, at_once: bool = False) -> bool:
         """Add what is new, at most every five seconds unless `at_once`; return whether anything was sent.
 
         A store that does not answer loses nothing: the next call sends the sum.
         """
-        now_ms = self._clock.now_ms()
-        if now_ms < self._next_ms and not at_once:
-            return False
-        self._next_ms = now_ms + _PUBLISH_MS
+        with self._lock:
+            now_ms = self._clock.now_ms()
+            if now_ms < self._next_ms and not at_once:
+                return False
+            self._next_ms = now_ms + _PUBLISH_MS
+            return self._publish()
+
+    def _publish(self) -> bool:
         counted = dict(_counted())
         sent = False
         with suppress(StoreFailed):

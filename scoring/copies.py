@@ -7,6 +7,7 @@ paragraphs were moved. A short text needs the first: "the dose was 5 mg" and "th
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import md5
 from itertools import combinations
 
@@ -94,16 +95,19 @@ def _same_keys(documents: Sequence[Document]) -> Iterable[Pair]:
 
 
 def _same_words(documents: Sequence[Document]) -> Iterable[Pair]:
-    words = [tokens(each.text) for each in documents]
-    sets = [shingles(each) for each in words]
-    prints = {
-        at: simhash(each.text)
-        for at, each in enumerate(documents)
-        if len(words[at]) >= FINGERPRINT_WORDS
-    }
+    marks = [_marks(each.text) for each in documents]
+    sets = [each[0] for each in marks]
+    prints = {at: print_ for at, (_, print_) in enumerate(marks) if print_ is not None}
     for pair in sorted({*_contained(sets), *_alike(prints)}):
         if not _are_distinct_works(documents[pair[0]], documents[pair[1]]):
             yield pair
+
+
+@lru_cache(maxsize=128)
+def _marks(text: str) -> tuple[frozenset[tuple[str, ...]], int | None]:
+    """Return a text's shingles and, if it is long enough, its fingerprint; every arrival asks again."""
+    words = tokens(text)
+    return shingles(words), simhash(text) if len(words) >= FINGERPRINT_WORDS else None
 
 
 def _contained(sets: Sequence[frozenset[tuple[str, ...]]]) -> Iterable[Pair]:

@@ -3,11 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 from signal_search.contracts.source import Link
 
+from scoring.need import weight_in_question
+from scoring.relevance import Variants
 from scoring.text import tokens
 
 _ANCHOR_WEIGHT = 1.0
@@ -15,12 +17,15 @@ _ADDRESS_WEIGHT = 0.8
 _CONTEXT_WEIGHT = 0.4
 
 # A page that lists others is worth a look while nothing better is known, and the more so the more it lists.
-_LISTS_ALL = frozenset(
-    "sitemap index contents toc documentation docs all 目录 索引 文档 站点地图 网站地图".split()
+_LISTS_ALL_WORDS = (
+    "sitemap index contents toc documentation docs all 目录 索引 文档 站点地图 网站地图"
 )
-_LISTS_SOME = frozenset(
-    "guide manual reference help topics faq overview tutorial list library articles archive wiki 手册 指南 参考 帮助 教程 主题".split()
+_LISTS_SOME_WORDS = (
+    "guide manual reference help topics faq overview tutorial list library articles archive wiki "
+    "手册 指南 参考 帮助 教程 主题"
 )
+_LISTS_ALL = frozenset(_LISTS_ALL_WORDS.split())
+_LISTS_SOME = frozenset(_LISTS_SOME_WORDS.split())
 _ALL_PRIOR = 0.06
 _SOME_PRIOR = 0.03
 
@@ -33,21 +38,28 @@ def address_words(url: str) -> list[str]:
     return [word for word in _BOUNDARY.split(unquote(f"{parts.path} {parts.query}")) if word]
 
 
-def rate_links(wanted: Sequence[str], links: Sequence[Link]) -> list[float]:
+def rate_links(variants: Variants, links: Sequence[Link]) -> list[float]:
     """Return one relevance from 0 to 1 per link: the share of the question's rarity-weighted words it carries.
 
-    `wanted` are the question's tokens. A word that most links carry (the product's own name) counts next to nothing,
+    `variants` are the question's tokens in each language it may be written in; the best one
+    counts. A word that most links carry (the product's own name) counts next to nothing,
     by idf = ln(1 + (N - n + .5) / (n + .5)) over the given links, as in BM25.
     """
     found = [_weights(link) for link in links]
     spread = Counter(word for weights in found for word in weights)
+    rated = [_rate(wanted, found, spread) for wanted in variants if wanted]
+    return [max(each) for each in zip(*rated, strict=True)] if rated else [0.0] * len(links)
+
+
+def _rate(
+    wanted: Sequence[str], found: Sequence[Mapping[str, float]], spread: Mapping[str, int]
+) -> list[float]:
     rarity = {
-        word: math.log(1 + (len(links) - spread[word] + 0.5) / (spread[word] + 0.5))
+        word: weight_in_question(word)
+        * math.log(1 + (len(found) - spread.get(word, 0) + 0.5) / (spread.get(word, 0) + 0.5))
         for word in dict.fromkeys(wanted)
     }
-    whole = sum(rarity.values())
-    if not whole:
-        return [0.0] * len(links)
+    whole = sum(rarity.values()) or 1.0
     return [
         round(sum(rarity[word] * weights.get(word, 0.0) for word in rarity) / whole, 6)
         for weights in found

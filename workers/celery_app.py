@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from celery import Celery, bootsteps
 
 from infra.embedded_redis import broker_url
-from infra.roles import TASK_QUEUES
+from infra.roles import BROKER_PREFIX, TASK_QUEUES
 from infra.settings import Settings
 
 _MODULE = "workers.tasks"
@@ -29,7 +29,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(
         broker_transport_options={
             "ack_emulation": False,
-            "global_keyprefix": "ss:mq:",
+            "global_keyprefix": BROKER_PREFIX,
             "socket_timeout": 30,
             "socket_connect_timeout": 5,
             "socket_keepalive": True,

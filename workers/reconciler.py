@@ -7,6 +7,7 @@ import structlog
 from signal_search.errors import StoreFailed
 
 from infra.heartbeat import beat, leave
+from infra.metrics import Publisher
 from infra.roles import Role
 from workers.toolbox import Toolbox
 
@@ -17,15 +18,22 @@ class Reconciler:
     """A thread that looks once a second. Safe to run in any number of workers."""
 
     def __init__(
-        self, tools: Toolbox, *, worker: str, role: Role, pid: int, period_s: float | None = None
+        self,
+        tools: Toolbox,
+        publisher: Publisher,
+        *,
+        worker: str,
+        role: Role,
+        pid: int,
     ) -> None:
         """Prepare; `worker` is the name under which this worker says that it lives."""
         self._tools = tools
+        self._publisher = publisher
         self._worker = worker
         self._role: Role = role
         self._pid = pid
         self._started_ms = tools.clock.now_ms()
-        self._period_s = period_s or tools.settings.queue.reconcile_s
+        self._period_s = tools.settings.queue.reconcile_s
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -34,9 +42,10 @@ class Reconciler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop looking and take down the sign of life."""
+        """Stop looking, publish the last counts and take down the sign of life."""
         self._ended.set()
         self._thread.join(5)
+        self._publisher.publish(at_once=True)
         _unless_store_fails(lambda: leave(self._tools.redis, self._worker))
 
     def _run(self) -> None:
@@ -58,6 +67,7 @@ class Reconciler:
         return len(overdue)
 
     def _beat(self) -> None:
+        self._publisher.publish()
         beat(
             self._tools.redis,
             self._worker,

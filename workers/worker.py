@@ -4,20 +4,23 @@ import os
 
 from infra.logging import configure
 from infra.settings import current
+from scoring.text import tokens
 from workers.celery_app import add_background
 from workers.fetch_loop import FetchLoop
 from workers.reconciler import Reconciler
-from workers.tasks import app, ring, toolbox
+from workers.tasks import app, publisher, ring, toolbox
 
 __all__ = ["app"]
 
 _settings = current()
 configure(_settings.log)
+if _settings.worker_role in {"reduce", "all"}:
+    tokens("暖")  # reads the Chinese dictionary before the pool forks: one copy for all, and the first job need not wait
 
 
 def _reconciler(worker: str) -> Reconciler:
     role = _settings.worker_role
-    return Reconciler(toolbox(), worker=worker, role=role, pid=os.getpid())
+    return Reconciler(toolbox(), publisher(), worker=worker, role=role, pid=os.getpid())
 
 
 def _fetch_loop(_worker: str) -> FetchLoop:

@@ -6,7 +6,21 @@ from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.query import Intent, RetrieveRequest, Tier
+from signal_search.contracts.result import Stop, StopReason
 from signal_search.contracts.source import Request
+from signal_search.contracts.trace import (
+    CallRefused,
+    CallStarted,
+    FetchFinished,
+    FetchQueued,
+    LogEntry,
+    Planned,
+    Stopped,
+    Submitted,
+)
+
+from infra.settings import load
+from workers.pipeline.rules import snapshot, to_log
 
 NOW_MS = 1_790_000_000_000
 
@@ -66,3 +80,84 @@ def a_document(**changes: Any) -> Document:
         "language": "en",
     }
     return Document(**{**values, **changes})
+
+
+# --- a job's log ------------------------------------------------------------------------------------------------------
+
+
+def planned(**changes: Any) -> Planned:
+    """The plan with the figures of the shipped defaults; `rules` replaces them."""
+    rules = changes.pop("rules", None) or to_log(snapshot(load()))
+    return Planned(at_ms=NOW_MS + 1, key="planned", plan=a_plan(**changes), rules=rules)
+
+
+def started(call_id: str, *numbers: int, **changes: Any) -> CallStarted:
+    values: dict[str, Any] = {
+        "at_ms": NOW_MS + 2,
+        "key": f"{call_id}:started",
+        "call_id": call_id,
+        "source_id": "one",
+        "fetches": tuple(f"{call_id}#{number}" for number in numbers),
+    }
+    return CallStarted(**{**values, **changes})
+
+
+def call_refused(call_id: str, reason: str = "budget", **changes: Any) -> CallRefused:
+    values: dict[str, Any] = {
+        "at_ms": NOW_MS + 2,
+        "key": f"{call_id}:refused",
+        "call_id": call_id,
+        "source_id": "one",
+        "reason": reason,
+    }
+    return CallRefused(**{**values, **changes})
+
+
+def queued(fetch_id: str, url: str = "https://example.org/a", **request: Any) -> FetchQueued:
+    """A request that the frontier took; keywords are those of the request."""
+    return FetchQueued(
+        at_ms=NOW_MS + 3,
+        key=f"{fetch_id}:queued",
+        fetch_id=fetch_id,
+        call_id=fetch_id.rsplit("#", 1)[0],
+        request=a_request(url=url, **request),
+        uid=f"uid-{fetch_id}",
+        host="example.org",
+        disposition="queued",
+    )
+
+
+def finished(fetch_id: str, *doc_ids: str, **changes: Any) -> FetchFinished:
+    values: dict[str, Any] = {
+        "at_ms": NOW_MS + 4,
+        "key": f"{fetch_id}:finished",
+        "fetch_id": fetch_id,
+        "call_id": fetch_id.rsplit("#", 1)[0],
+        "url": "https://example.org/a",
+        "state": "fetched",
+        "status": 200,
+        "documents": doc_ids,
+        "paid": True,
+    }
+    return FetchFinished(**{**values, **changes})
+
+
+def stopped(*evidence: str, **changes: Any) -> Stopped:
+    """The decision to stop, on this evidence; keywords are those of the stop."""
+    values: dict[str, Any] = {
+        "reason": StopReason.PLAN_COMPLETE,
+        "text": "",
+        "exhausted": False,
+        "coverage": 1.0,
+        "saturation": 0.5,
+        "rounds": 1,
+    }
+    return Stopped(
+        at_ms=NOW_MS + 9, key="stopped", stop=Stop(**{**values, **changes}), evidence=evidence
+    )
+
+
+def a_log(*entries: LogEntry, job: JobSpec | None = None, **plan: Any) -> list[LogEntry]:
+    """Submitted, planned (keywords are those of the plan), then what is given."""
+    submitted = Submitted(at_ms=NOW_MS, key="submitted", job=job or a_job())
+    return [submitted, planned(**plan), *entries]

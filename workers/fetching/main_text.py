@@ -29,6 +29,8 @@ _GENERATORS = re.compile(
     re.IGNORECASE,
 )
 
+_RULE = re.compile(r"\|?(?:\s*:?-{3,}:?\s*\|)+\s*(?::?-{3,}:?)?")  # the line below a table's head
+
 
 class MainText(Struct, frozen=True):
     """The text in its stored form, and which share of the page's visible characters it is (0 to 1)."""
@@ -52,7 +54,18 @@ def _by_trafilatura(html: str, url: str, *, recall: bool) -> str:
     text = trafilatura.extract(
         html, url=url, include_comments=False, include_tables=True, favor_recall=recall
     )
-    return plain_text(text or "")
+    return plain_text(_unmarked(text or ""))
+
+
+def _unmarked(text: str) -> str:
+    """Take out the extractor's own marks for list items and table cells: what is quoted must stand in the page."""
+    return "\n".join(_unmarked_line(line) for line in text.split("\n") if not _RULE.fullmatch(line))
+
+
+def _unmarked_line(line: str) -> str:
+    if line.startswith("|") or line.endswith("|"):
+        return "\t".join(cell for each in line.split("|") if (cell := each.strip()))
+    return line.removeprefix("- ")
 
 
 def _second_opinion(text: str, html: str) -> str:

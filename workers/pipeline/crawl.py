@@ -1,7 +1,8 @@
 """The crawl step: one source is asked one question. Builds the requests and offers them; never fetches or waits."""
 
 from signal_search.contracts.budget import Dimension
-from signal_search.contracts.plan import Plan, SubQuestion
+from signal_search.contracts.job import JobSpec
+from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.source import SkipReason, SourceQuery
 from signal_search.contracts.trace import CallRefused, CallStarted
 from signal_search.errors import SignalSearchError
@@ -10,9 +11,12 @@ from budget.ledger import Short
 from budget.policy import levels_for
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.evidence import as_range
 from workers.pipeline.offers import offer
 from workers.pipeline.state import CallView, fold
 from workers.pipeline.wanted import Wanted
+from workers.planning.expand import terms_for
+from workers.planning.rounds import rewrite
 from workers.registry import Source
 from workers.toolbox import Toolbox
 
@@ -42,7 +46,7 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
         return
     if not _pay(tools, stored, call):
         return
-    requests = source.adapter.build(ask_of(plan, call.call.question_id, source, stored))
+    requests = source.adapter.build(ask_of(tools, plan, call.call, source, stored.spec))
     wanted = [
         Wanted(fetch_id=f"{call.call.id}#{number}", request=request)
         for number, request in enumerate(requests, 1)
@@ -74,16 +78,21 @@ def _pay(tools: Toolbox, stored: StoredJob, call: CallView) -> bool:
     return True
 
 
-def ask_of(plan: Plan, question_id: str, source: Source, stored: StoredJob) -> SourceQuery:
-    """Return what a source is asked: one sub-question, or the whole question for a shared call."""
-    question = next((each for each in plan.questions if each.id == question_id), None)
+def ask_of(
+    tools: Toolbox, plan: Plan, call: PlannedCall, source: Source, spec: JobSpec
+) -> SourceQuery:
+    """Return what a source is asked: one sub-question in its words, or the whole question for a shared call."""
+    question = next((each for each in plan.questions if each.id == call.question_id), None)
     if source.adapter.shared or question is None:
         question = SubQuestion(id="", text=plan.query, terms=_all_terms(plan))
+    question = rewrite(question, call.round)
+    languages = source.row.languages
+    language = languages[0] if len(languages) == 1 else plan.language
     return SourceQuery(
         text=question.text,
-        terms=question.terms,
+        terms=terms_for(question, language),
         language=plan.language,
-        freshness=stored.spec.request.constraints.freshness,
+        freshness=as_range(spec.request.constraints.freshness, tools.clock.now_ms()),
     )
 
 

@@ -8,13 +8,14 @@ from signal_search.contracts.document import Document
 from signal_search.contracts.plan import PlannedCall
 from signal_search.contracts.result import Stop
 
-from scoring.stop_rule import Continue, Evidence
+from scoring.stop_rule import Continue, Evidence, StopRules
 from scoring.stop_rule import decide as stop_or_go
 from workers.pipeline.assess import assess
 from workers.pipeline.follow_ups import follow_ups
 from workers.pipeline.rules import Rules, stop_rules_for
 from workers.pipeline.state import JobView
 from workers.pipeline.wanted import Wanted
+from workers.planning.rounds import next_round
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,14 @@ class Decision:
     """The actions: fetch these, open these calls in the next round, or stop. `assessment` is for the log."""
 
     assessment: Continue | Stop
+    evidence: Evidence
     fetches: list[Wanted] = field(default_factory=list)
-    calls: list[PlannedCall] = field(default_factory=list)
-    stop: Stop | None = None
-    evidence: Evidence | None = None
+    calls: tuple[PlannedCall, ...] = ()
+
+    @property
+    def stop(self) -> Stop | None:
+        """Return the decision to stop, if it is one."""
+        return self.assessment if isinstance(self.assessment, Stop) else None
 
 
 def decide(
@@ -35,22 +40,31 @@ def decide(
     plan, _spec = view.require()
     is_last = now_ms >= plan.deadline_ms
     evidence = assess(view, documents, rules, now_ms=now_ms, is_last=is_last)
+    stop_rules = stop_rules_for(view, rules)
     wanted = [] if is_last else follow_ups(view, rules)
-    following = _following(view)
-    evidence = _with_plans(evidence, wanted, following)
-    verdict = stop_or_go(evidence, stop_rules_for(view, rules), plan.language)
+    following = _following(view, evidence, stop_rules)
+    evidence = replace(evidence, unmade=len(wanted) + len(following))
+    verdict = stop_or_go(evidence, stop_rules, plan.language)
     if isinstance(verdict, Stop):
-        return Decision(assessment=verdict, stop=verdict, evidence=evidence)
-    opened = following if not wanted and not evidence.outstanding else []
-    return Decision(assessment=verdict, fetches=wanted, calls=opened, evidence=evidence)
+        return Decision(verdict, evidence)
+    is_over = not wanted and not evidence.outstanding
+    return Decision(verdict, evidence, wanted, following if is_over else ())
 
 
-def _following(view: JobView) -> list[PlannedCall]:
-    """Return the calls of the next round that has any."""
-    later = [each.call for each in view.calls.values() if each.call.round > view.round]
-    first = min((each.round for each in later), default=0)
-    return [each for each in later if each.round == first]
+def _following(view: JobView, evidence: Evidence, rules: StopRules) -> tuple[PlannedCall, ...]:
+    """Return the calls of the next round: those the plan put off, and open sub-questions in other words."""
+    plan, _spec = view.require()
+    open_ids = {
+        each.question_id
+        for each in evidence.questions
+        if each.sites < rules.min_sources and not each.is_contrary
+    }
+    left = plan.limits.get("calls", 0) - sum(
+        each.started is not None for each in view.calls.values()
+    )
+    found = next_round(plan, open_ids, view.round + 1, left)
+    return tuple(each for each in found if each.id not in view.calls or _is_later(view, each))
 
 
-def _with_plans(evidence: Evidence, wanted: list[Wanted], following: list[PlannedCall]) -> Evidence:
-    return replace(evidence, unmade=len(wanted) + max(evidence.unmade, len(following)))
+def _is_later(view: JobView, call: PlannedCall) -> bool:
+    return view.calls[call.id].call.round > view.round

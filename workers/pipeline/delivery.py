@@ -59,6 +59,15 @@ def cost_of(outcome: FetchOutcome, passage_tokens: int, *, paid: bool) -> Amount
     }
 
 
+def spent_on(end: FetchFinished) -> Amounts:
+    """Return what a fetch cost its job, as its log says."""
+    return {
+        Dimension.FETCHES: 1 if end.paid else 0,
+        Dimension.BYTES: end.bytes if end.paid else 0,
+        Dimension.TOKENS: end.tokens,
+    }
+
+
 def _entry(
     at_ms: int, fetch_id: str, outcome: FetchOutcome, used: Amounts, *, paid: bool
 ) -> FetchFinished:

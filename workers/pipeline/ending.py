@@ -6,8 +6,10 @@ from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Ended
 from signal_search.errors import SignalSearchError
 
+from budget.policy import job_level
 from infra.ids import digest
 from infra.job_store import StoredJob
+from workers.pipeline.delivery import spent_on
 from workers.pipeline.state import JobView, fold
 from workers.toolbox import Toolbox
 
@@ -51,10 +53,20 @@ def clear_job(tools: Toolbox, stored: StoredJob) -> None:
     job_id = stored.spec.id
     view = fold(entry for _id, entry in tools.log.read(job_id))
     tools.frontier.cancel(job_id, _waiters(job_id, view))
-    tools.ledger.close(f"job:{job_id}")
+    _settle_told(tools, job_id, view)
+    tools.ledger.close(job_level(job_id))
     for name in ("plan", *(f"crawl/{call_id}" for call_id in view.calls)):
         tools.steps.drop(f"{job_id}/{name}")
     tools.ring(f"{job_id}/reduce")  # it sees that the job has ended, and leaves
+
+
+def _settle_told(tools: Toolbox, job_id: str, view: JobView) -> None:
+    """Settle the fetches that were told to the job while whoever told it died before paying for it."""
+    if not any(tools.ledger.balance(job_level(job_id)).held.values()):
+        return
+    for fetch in view.fetches():
+        if fetch.finished is not None:
+            tools.ledger.settle(f"{job_id}|{fetch.fetch_id}", spent_on(fetch.finished))
 
 
 def _waiters(job_id: str, view: JobView) -> list[tuple[str, str, str]]:

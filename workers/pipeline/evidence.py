@@ -1,7 +1,7 @@
 """What came back, as evidence: which documents count, what the caller's constraints leave of them, what was spent."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from signal_search.contracts.budget import Usage
 from signal_search.contracts.document import Document
@@ -41,19 +41,21 @@ def within_constraints(
 
 def is_fresh(document: Document, freshness: str | None, now_ms: int) -> bool:
     """Return whether a document's date lies in the wanted range; an unknown date is not held against it."""
-    if not freshness or not document.published:
+    wanted = as_range(freshness, now_ms)
+    if not wanted or not document.published:
         return True
-    first, last = _range(freshness, datetime.fromtimestamp(now_ms / 1000, UTC).date())
+    first, last = wanted.split("..")
     # ISO dates of one to three parts: a year or month lies in the range if any of its days does.
     published = document.published
     return first[: len(published)] <= published <= last[: len(published)]
 
 
-def _range(freshness: str, today: date) -> tuple[str, str]:
-    if freshness in _DAYS:
-        return str(today - timedelta(days=_DAYS[freshness])), str(today + timedelta(days=1))
-    first, last = freshness.split("..")
-    return first, last
+def as_range(freshness: str | None, now_ms: int) -> str | None:
+    """Return a freshness as `YYYY-MM-DD..YYYY-MM-DD`: past day, week, month and year end tomorrow, for time zones."""
+    if freshness not in _DAYS:
+        return freshness
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    return f"{today - timedelta(days=_DAYS[freshness])}..{today + timedelta(days=1)}"
 
 
 def _is_in_domain(document: Document, domain: str | None) -> bool:

@@ -8,17 +8,17 @@ from signal_search.contracts.finding import Claim, Span
 from signal_search.contracts.plan import Plan, SubQuestion
 from signal_search.contracts.query import SourcePrefs
 
-from scoring.claims.evidence import PreparedDocument, prepare
 from scoring.claims.split import statements
 from scoring.claims.verdict import verify_prepared
-from scoring.passages import Passage, estimate_tokens
+from scoring.passages import Passage, estimate_tokens, title_share
 from scoring.rank import Ranked, rank
 from scoring.sba import Asked
-from workers.pipeline.assess import SPEAKS, passages_of, variants_for
+from workers.pipeline.reading import SPEAKS, Reading, need_for
 from workers.pipeline.rules import Rules
 
 _SENTENCES = 3  # per finding
 _PER_QUESTION = 3  # findings, from as many documents
+_TITLE_BONUS = 0.3  # of a document whose title carries the whole question
 
 
 _Speaking = tuple[tuple[Passage, ...], Ranked]
@@ -49,46 +49,43 @@ def find_statements(
     prefs: SourcePrefs,
 ) -> tuple[list[Statement], Mapping[str, Ranked]]:
     """Return the statements, question by question, and each document's ranking for its best question."""
-    ready = prepare(documents)
+    reading = Reading(documents, rules.verify)
     found: list[Statement] = []
     best: dict[str, Ranked] = {}
-    budget = rules.verify.max_claims
     for question in plan.questions:
         asked = Asked(
-            variants=variants_for(question), intent=plan.intent, now_ms=now_ms, prefs=prefs
+            variants=need_for(question).variants, intent=plan.intent, now_ms=now_ms, prefs=prefs
         )
-        ranking = rank(documents, asked, rules.sba)
-        for each in ranking.kept:
+        kept = rank(documents, asked, rules.sba).kept
+        for each in kept:
             known = best.get(each.document.doc_id)
             if known is None or known.score.relevance.value < each.score.relevance.value:
                 best[each.document.doc_id] = each
-        for statement in _of_question(question, ranking.kept, ready, rules, budget):
-            budget -= len(statement.claims)
-            found.append(statement)
+        left = rules.verify.max_claims - sum(len(each.claims) for each in found)
+        found.extend(_of_question(question, kept, reading, rules, left))
     return _distinct(found), best
 
 
 def _of_question(
-    question: SubQuestion,
-    ranked: Sequence[Ranked],
-    ready: Sequence[PreparedDocument],
-    rules: Rules,
-    budget: int,
+    question: SubQuestion, ranked: Sequence[Ranked], reading: Reading, rules: Rules, left: int
 ) -> Iterator[Statement]:
-    variants = variants_for(question)
-    speaking = [(passages_of(variants, each.document), each) for each in ranked]
+    speaking = [(reading.passages(question, each.document), each) for each in ranked]
     speaking = [(found, each) for found, each in speaking if found and found[0].share >= SPEAKS]
-    # The passage says whether a document answers; its weight says how far to trust it.
-    speaking.sort(
-        key=lambda each: (-each[0][0].share * each[1].score.weighted, each[1].document.url)
-    )
+    speaking.sort(key=lambda each: (-_worth(question, each), each[1].document.url))
     for passages, each in _one_per_site_first(speaking)[:_PER_QUESTION]:
-        if budget <= 0:
+        if left <= 0:
             return
         spans = _chosen(passages, rules.passage_tokens)
-        claims = _verified(spans, each.document, ready, rules)[:budget]
-        budget -= len(claims)
+        claims = _verified(spans, each.document, reading, rules)[:left]
+        left -= len(claims)
         yield Statement(question, each, spans, claims, passages[0].share)
+
+
+def _worth(question: SubQuestion, speaking: _Speaking) -> float:
+    """The passage says whether a document answers, its title what it is about, its weight how far to trust it."""
+    passages, ranked = speaking
+    title = title_share(need_for(question), ranked.document)
+    return passages[0].share * ranked.score.weighted * (1.0 + _TITLE_BONUS * title)
 
 
 def _one_per_site_first(
@@ -123,12 +120,12 @@ def _chosen(passages: Sequence[Passage], limit_tokens: int) -> tuple[Span, ...]:
 def _verified(
     spans: Sequence[Span],
     document: Document,
-    ready: Sequence[PreparedDocument],
+    reading: Reading,
     rules: Rules,
 ) -> tuple[Claim, ...]:
     texts = dict.fromkeys(part.text for span in spans for part in statements(span.quote))
     return tuple(
-        verify_prepared(text, ready, own_doc_ids={document.doc_id}, rules=rules.verify)
+        verify_prepared(text, reading.ready, own_doc_ids={document.doc_id}, rules=rules.verify)
         for text in texts
     )
 

@@ -8,17 +8,21 @@ from urllib.parse import urldefrag, urlsplit
 
 from msgspec.structs import replace
 from signal_search.contracts.plan import Plan
-from signal_search.contracts.source import FetchState, Link, Request
+from signal_search.contracts.source import FetchState, Link, Request, SkipReason
 from signal_search.contracts.trace import FetchFinished
 
 from scoring.links import hub_prior, rate_links
-from scoring.text import tokens
+from workers.pipeline.reading import need_for
 from workers.pipeline.rules import Rules
-from workers.pipeline.state import CallView, FetchView, JobView
+from workers.pipeline.state import CallView, FetchView, JobView, number_of
 from workers.pipeline.wanted import Wanted
 
 _TRIES = 3  # pages tried per page wanted: forbidden and missing ones cost a try
 _REDIRECT = 0  # the number of a redirect below the fetch that was redirected
+# The next page of the same host would be refused for the same reason.
+_FOR_WHOLE_HOST = frozenset(
+    {SkipReason.BUDGET, SkipReason.DEADLINE, SkipReason.QUEUE_FULL, SkipReason.SUSPENDED}
+)
 
 
 def follow_ups(view: JobView, rules: Rules) -> list[Wanted]:
@@ -27,9 +31,10 @@ def follow_ups(view: JobView, rules: Rules) -> list[Wanted]:
         return []
     wanted: list[Wanted] = []
     for call in view.calls.values():
-        wanted.extend(_of_replies(call, rules))
-        if not wanted and not call.is_open:
-            wanted.extend(_of_site(view.plan, call, rules))
+        own = list(_of_replies(call, rules))
+        if not own and not call.is_open:
+            own.extend(_of_site(view.plan, call, rules))
+        wanted.extend(own)
     return wanted
 
 
@@ -39,8 +44,9 @@ def _of_replies(call: CallView, rules: Rules) -> Iterator[Wanted]:
             continue
         for number, request in _named(fetch, fetch.finished, fetch.queued.request, rules):
             fetch_id = f"{fetch.fetch_id}.{number}"
-            if fetch_id not in call.fetches:
-                yield Wanted(fetch_id=fetch_id, request=request)
+            known = call.fetches.get(fetch_id)
+            if known is None or known.lacks_request:
+                yield Wanted(fetch_id=fetch_id, request=request, was_offered=known is not None)
 
 
 def _named(
@@ -66,30 +72,37 @@ def _hops(fetch: FetchView) -> int:
 def _of_site(plan: Plan, call: CallView, rules: Rules) -> Iterator[Wanted]:
     """Yield the most promising link of a site, if it has one that is worth a request."""
     arrived = [each for each in call.in_order() if each.queued and each.queued.request.site]
+    refused = [each.finished for each in call.in_order() if each.was_refused and each.finished]
     pages = [each for each in arrived if each.queued and each.queued.request.kind == "page"]
     read = sum(each.has_arrived for each in pages)
-    if not pages or read >= rules.site.max_pages or len(pages) >= _TRIES * rules.site.max_pages:
+    tries = len(pages) + len(refused)
+    if not pages or read >= rules.site.max_pages or tries >= _TRIES * rules.site.max_pages:
         return
-    best = _best_link(plan, arrived, rules)
+    if any(each.reason in _FOR_WHOLE_HOST for each in refused):
+        return
+    best = _best_link(plan, arrived, {_address(each.url) for each in refused}, rules)
     if best is not None:
         link, depth, relevance = best
         first = pages[0].queued
         if first is not None:
+            fetch_id = f"{call.call.id}#{_next_number(call)}"
             yield Wanted(
-                fetch_id=f"{call.call.id}#{_next_number(call)}",
+                fetch_id=fetch_id,
                 request=replace(first.request, url=link.url, depth=depth),
                 relevance=relevance,
+                was_offered=fetch_id in call.fetches,
             )
 
 
 def _next_number(call: CallView) -> int:
-    return 1 + max(int(each.rsplit("#", 1)[1].split(".", 1)[0]) for each in call.fetches)
+    decided = (each for each in call.fetches.values() if not each.lacks_request)
+    return 1 + max(number_of(each.fetch_id)[0] for each in decided)
 
 
 def _best_link(
-    plan: Plan, arrived: Sequence[FetchView], rules: Rules
+    plan: Plan, arrived: Sequence[FetchView], refused: set[str], rules: Rules
 ) -> tuple[Link, int, float] | None:
-    links, depths = _candidates(arrived, rules)
+    links, depths = _candidates(arrived, refused, rules)
     if not links:
         return None
     ratings = _rate(plan, links)
@@ -101,15 +114,15 @@ def _best_link(
 
 def _rate(plan: Plan, links: Sequence[Link]) -> list[float]:
     """Return for each link its best relevance over the sub-questions, and what it is worth as a list of pages."""
-    rated = [
-        rate_links(tokens(f"{each.text} {' '.join(each.terms)}"), links) for each in plan.questions
-    ]
+    rated = [rate_links(need_for(each).variants, links) for each in plan.questions]
     best = [max(each) for each in zip(*rated, strict=True)]
     return [rating + hub_prior(link) for rating, link in zip(best, links, strict=True)]
 
 
-def _candidates(arrived: Sequence[FetchView], rules: Rules) -> tuple[list[Link], list[int]]:
-    seen = {_address(each.queued.request.url) for each in arrived if each.queued}
+def _candidates(
+    arrived: Sequence[FetchView], refused: set[str], rules: Rules
+) -> tuple[list[Link], list[int]]:
+    seen = refused | {_address(each.queued.request.url) for each in arrived if each.queued}
     seen |= {_address(each.finished.redirect_to) for each in arrived if each.finished}
     best: dict[str, tuple[Link, int]] = {}
     for fetch in arrived:

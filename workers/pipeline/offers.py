@@ -30,6 +30,9 @@ _REFUSALS = {
 def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int) -> None:
     """Reserve, offer, and log what came of it. Idempotent by the fetch id; offering again re-checks an open fetch."""
     job_id = stored.spec.id
+    if wanted.was_offered:
+        _note(tools, job_id, wanted)
+        return
     hold = f"{job_id}|{wanted.fetch_id}"
     lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
     reserved = tools.ledger.reserve(
@@ -54,9 +57,19 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int
         tools.ledger.release(hold)
         _refuse(tools, job_id, wanted, placed)
         return
-    tools.log.append(job_id, _queued(tools, wanted, uid, host, placed))
-    if placed.disposition == "cached":
-        _deliver_cached(tools, job_id, wanted.fetch_id, uid, host)
+    if tools.log.append(job_id, _queued(tools, wanted, uid, host, placed)) == [""]:
+        # The job ended meanwhile; whoever cleared it could not know of this one.
+        tools.ledger.release(hold)
+        tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
+    elif placed.disposition == "cached":
+        _deliver_cached(tools, job_id, wanted, uid, host)
+
+
+def _note(tools: Toolbox, job_id: str, wanted: Wanted) -> None:
+    """Write down a request that was offered by a step that died before it could say so."""
+    uid, host = fingerprint(wanted.request), host_key(wanted.request.url)
+    tools.log.append(job_id, _queued(tools, wanted, uid, host, Placed(disposition="queued")))
+    tools.ring(f"{job_id}/reduce")
 
 
 def _cost(tools: Toolbox, request: Request) -> Amounts:
@@ -96,10 +109,12 @@ def _queued(tools: Toolbox, wanted: Wanted, uid: str, host: str, placed: Placed)
     )
 
 
-def _deliver_cached(tools: Toolbox, job_id: str, fetch_id: str, uid: str, host: str) -> None:
+def _deliver_cached(tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host: str) -> None:
     raw = tools.frontier.reply(uid, host)
     if raw is not None:  # it may have left between the two calls; the next re-check queues it anew
-        deliver(tools, job_id, fetch_id, unpack_outcome(raw), paid=False)
+        outcome = unpack_outcome(raw)
+        paid = wanted.is_owner and outcome.status > 0
+        deliver(tools, job_id, wanted.fetch_id, outcome, paid=paid)
 
 
 def _refuse(tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed) -> None:

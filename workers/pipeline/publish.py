@@ -35,58 +35,67 @@ def publish(view: JobView, documents: Mapping[str, Document], rules: Rules) -> R
     """
     view = _until_stopped(view)
     plan, spec = view.require()
-    stopped = _stopped(view)
-    evidence = [documents[each] for each in stopped.evidence if each in documents]
-    statements, ranked = find_statements(
-        plan,
-        evidence,
-        rules,
-        now_ms=stopped.at_ms,
-        prefs=spec.request.constraints.source_prefs,
-    )
-    statements = _within(statements, plan.max_sources)
-    cited = _cited(statements)
-    sources = tuple(_source(at, each.document) for at, each in enumerate(cited, 1))
-    confidence = _confidence(statements, cited, stopped, plan.language)
-    findings = _findings(statements, cited, rules)
-    claims = [claim for each in findings for claim in each.claims]
-    faithful = faithfulness_of(claims)
-    conflicts = _conflicts(cited, rules)
-    open_points = (*uncertainties(claims), *_unanswered(plan, statements))
+    evidence = [documents[each] for each in _stopped(view).evidence if each in documents]
+    answer = _Answer(view, rules, evidence)
     usage = usage_of(view)
     return Result(
         job_id=spec.id,
         query=plan.query,
-        answer=write_answer(
-            findings,
-            conflicts,
-            open_points,
-            sources,
-            language=plan.language,
-            confidence=confidence.value,
-        ),
-        findings=findings,
-        sources=sources,
-        scores=tuple(ranked.get(each.document.doc_id, each).score for each in cited),
-        confidence=confidence.value,
-        confidence_reasons=confidence.reasons,
+        answer=answer.text(),
+        findings=answer.findings,
+        sources=answer.sources,
+        scores=answer.scores,
+        confidence=answer.confidence.value,
+        confidence_reasons=answer.confidence.reasons,
         token_used=usage.tokens,
         usage=usage,
-        exhausted=stopped.stop.exhausted,
+        exhausted=_stopped(view).stop.exhausted,
         tier_used=plan.tier,
         intent=plan.intent,
         language=plan.language,
-        stop=stopped.stop,
-        faithfulness=faithful.share,
-        claims_true=faithful.true,
-        claims_total=faithful.total,
-        uncertainties=open_points,
-        conflicts=conflicts,
-        source_outcomes=outcomes_of(view, documents, stopped.evidence),
-        warnings=warnings_of(plan, [each.document for each in cited], evidence, spec),
+        stop=_stopped(view).stop,
+        faithfulness=answer.faithful.share,
+        claims_true=answer.faithful.true,
+        claims_total=answer.faithful.total,
+        uncertainties=answer.open_points,
+        conflicts=answer.conflicts,
+        source_outcomes=outcomes_of(view, documents, _stopped(view).evidence),
+        warnings=warnings_of(plan, [each.document for each in answer.cited], evidence, spec),
         degradations=degradations_of(view),
         trace=trace_of(view),
     )
+
+
+class _Answer:
+    """The parts of an answer, each built on the ones before."""
+
+    def __init__(self, view: JobView, rules: Rules, evidence: Sequence[Document]) -> None:
+        plan, spec = view.require()
+        stopped = _stopped(view)
+        prefs = spec.request.constraints.source_prefs
+        found, ranked = find_statements(plan, evidence, rules, now_ms=stopped.at_ms, prefs=prefs)
+        statements = _within(found, plan.max_sources)
+        self._language = plan.language
+        self.cited = _cited(statements)
+        self.sources = tuple(_source(at, each.document) for at, each in enumerate(self.cited, 1))
+        self.scores = tuple(ranked.get(each.document.doc_id, each).score for each in self.cited)
+        self.confidence = _confidence(statements, self.cited, stopped, plan.language)
+        self.findings = _findings(statements, self.cited, rules)
+        claims = [claim for each in self.findings for claim in each.claims]
+        self.faithful = faithfulness_of(claims)
+        self.conflicts = _conflicts(self.cited, rules)
+        self.open_points = (*uncertainties(claims), *_unanswered(plan, statements))
+
+    def text(self) -> str:
+        """Return the answer as Markdown."""
+        return write_answer(
+            self.findings,
+            self.conflicts,
+            self.open_points,
+            self.sources,
+            language=self._language,
+            confidence=self.confidence.value,
+        )
 
 
 def _until_stopped(view: JobView) -> JobView:

@@ -8,10 +8,10 @@ from signal_search.contracts.result import StopReason
 from signal_search.contracts.trace import Assessed, Expanded, Stopped
 
 from infra.job_store import StoredJob
-from workers.pipeline.assess import evidence_ids
+from workers.pipeline.assess import counted_documents
 from workers.pipeline.attempt import Leave, Next, Rest
 from workers.pipeline.decide import Decision, decide
-from workers.pipeline.ending import end_job
+from workers.pipeline.ending import clear_job, end_job
 from workers.pipeline.offers import offer
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules, from_log
@@ -29,7 +29,10 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     """Work on `JOB/reduce`."""
     job_id = step_id.split("/", 1)[0]
     stored = tools.store.get(job_id)
-    if stored is None or stored.is_finished:
+    if stored is None:
+        return Leave()
+    if stored.is_finished:
+        clear_job(tools, stored)  # whoever ended it may have died before
         return Leave()
     view = fold(entry for _id, entry in tools.log.read(job_id))
     if view.planned is None:
@@ -65,7 +68,8 @@ def _act(
     _log_assessment(tools, view, decision, len(documents))
     if decision.stop is not None:
         is_last = now_ms >= plan.deadline_ms
-        ids = evidence_ids(view, documents, now_ms=now_ms, is_last=is_last)
+        counted = counted_documents(view, documents, now_ms=now_ms, is_last=is_last)
+        ids = tuple(each.doc_id for each in counted)
         stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
         tools.log.append(spec.id, stopped)
         return
@@ -78,9 +82,9 @@ def _act(
 def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents: int) -> None:
     """Write down what the stop rule saw, once per number of arrivals."""
     evidence = decision.evidence
-    if evidence is None or not evidence.arrivals:
+    if not evidence.arrivals:
         return
-    _plan, spec = view.require()
+    plan, spec = view.require()
     verdict = decision.stop.reason if decision.stop else "continue"
     entry = Assessed(
         at_ms=tools.clock.now_ms(),
@@ -89,7 +93,7 @@ def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents
         documents=documents,
         coverage=decision.assessment.coverage,
         saturation=decision.assessment.saturation,
-        tokens=max(0, -evidence.left.get("tokens", 0) + view.require()[0].limits.get("tokens", 0)),
+        tokens=plan.limits.get("tokens", 0) - evidence.left.get("tokens", 0),
         verdict=str(verdict),
     )
     tools.log.append(spec.id, entry)
@@ -99,7 +103,12 @@ def _overdue(tools: Toolbox, view: JobView) -> list[Wanted]:
     """Return the fetches that have been open for a while: offering again finds a reply that was not told."""
     before_ms = tools.clock.now_ms() - _ms(tools.settings.queue.recheck_s)
     return [
-        Wanted(fetch_id=each.fetch_id, request=each.queued.request, relevance=each.queued.relevance)
+        Wanted(
+            fetch_id=each.fetch_id,
+            request=each.queued.request,
+            relevance=each.queued.relevance,
+            is_owner=each.queued.disposition == "queued",
+        )
         for each in view.open_fetches()
         if each.queued is not None and each.queued.at_ms <= before_ms
     ]
@@ -111,8 +120,8 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
         at_ms=tools.clock.now_ms(),
         key=f"round:{number}",
         round=number,
-        calls=tuple(decision.calls),
-        why="the calls of this round wait for earlier answers",
+        calls=decision.calls,
+        why="sub-questions are still open",
     )
     tools.log.append(job_id, entry)
     for call in decision.calls:

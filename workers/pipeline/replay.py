@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from signal_search.contracts.result import Result
+from signal_search.contracts.trace import Planned
 from signal_search.errors import Conflict, Invalid
 
 from infra.bundle import Bundle
@@ -43,12 +44,12 @@ def replay(bundle: Bundle, changes: Mapping[str, Any] | None = None) -> Replay:
 
     Raises:
         Conflict: the job had not stopped, so there is nothing to publish.
-        Invalid: `changes` names no figure, or gives a wrong value.
+        Invalid: `changes` names no figure, or gives a wrong value; or the bundle's own figures are of another version.
     """
     view = fold(entry for _id, entry in bundle.entries)
     if view.stopped is None or view.planned is None:
         raise Conflict("This job did not come to an answer; there is nothing to replay.")
-    rules = changed(from_log(view.planned.rules), changes or {})
+    rules = changed(_rules_of(view.planned), changes or {})
     result = publish(view, {each.doc_id: each for each in bundle.documents}, rules)
     raw = msgspec.json.encode(result)
     return Replay(
@@ -58,6 +59,13 @@ def replay(bundle: Bundle, changes: Mapping[str, Any] | None = None) -> Replay:
         result=result,
         differences=_differences(bundle.result, raw),
     )
+
+
+def _rules_of(planned: Planned) -> Rules:
+    try:
+        return from_log(planned.rules)
+    except msgspec.ValidationError as error:
+        raise Invalid("The figures in this bundle are of another version.") from error
 
 
 def changed(rules: Rules, changes: Mapping[str, Any]) -> Rules:

@@ -47,6 +47,19 @@ class FetchView:
         """Whether a reply was fetched and parsed."""
         return self.finished is not None and self.finished.state == FetchState.FETCHED
 
+    @property
+    def was_refused(self) -> bool:
+        """Whether it was skipped before the frontier took it: by the purse, the host's queue or the address."""
+        return self.queued is None and self._ended_as(FetchState.SKIPPED)
+
+    @property
+    def lacks_request(self) -> bool:
+        """Whether it was fetched but its request is not in the log: the step that offered it died in between."""
+        return self.queued is None and not self.is_open and not self.was_refused
+
+    def _ended_as(self, state: FetchState) -> bool:
+        return self.finished is not None and self.finished.state == state
+
 
 @dataclass
 class CallView:

@@ -1,0 +1,126 @@
+"""What an answer to a question must have: its words, the names it is about, and the kind of value it asks for."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from scoring.relevance import Variants, variants_of
+from scoring.text import is_chinese, tokens
+
+# Words of a question that say what to do with its subject, not what the subject is.
+_GENERIC = frozenset(
+    tokens(
+        "work works use used using mean means happen need want make get do does way explain describe"
+    )
+) | frozenset(tokens("使用 工作 意思 进行 实现 介绍 说明 解释 做 用 中 上 里 是 有"))
+
+_NUMBER = r"(?:\d[\d,. ]*|one|two|three|four|five|six|seven|eight|nine|ten|[一二三四五六七八九十百千万亿]+)"
+_LENGTH = (
+    r"(?:m|metres?|meters?|km|kilometres?|kilometers?|miles?|feet|ft|cm|mm|米|公里|千米|英尺)\b"
+)
+# Kind of question -> what a sentence must have to answer it. Small and general; ours.
+_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(answered, re.IGNORECASE))
+    for asked, answered in (
+        (
+            r"\bhow (?:high|tall|long|deep|far|wide)\b|海拔|多高|高度|多长|多远|多深",
+            rf"{_NUMBER}\s*{_LENGTH}|\d\s*(?:米|公里|千米)",
+        ),
+        (
+            r"\bhow (?:many|much|large|big|heavy|fast)\b|\bmaximum\b|\bminimum\b|多少|几个|多大|最大|最小",
+            r"\d",
+        ),
+        (
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b|何时|什么时候|哪一?年|哪天|几号",
+            r"\b(?:1\d|20)\d\d\b|(?:1\d|20)\d\d\s*年|\d+\s*月",
+        ),
+        (
+            r"\bwhat (?:is|are)\b|\bdefine\b|是什么|什么是|定义",
+            r"\b(?:is|are|was|were|means)\b|是|指|称为",
+        ),
+    )
+)
+# The words of a measure question are answered by the measure itself: "How high" by "2,847 metres".
+_ANSWERED_BY_VALUE = frozenset(
+    tokens(
+        "high tall long deep far wide height length depth many much year date day maximum minimum"
+    )
+) | frozenset(tokens("海拔 多高 高度 多长 长度 多少 多大 何时 时候 哪年"))
+
+_NAME = re.compile(
+    r"(?:[A-Z][\w'’*+.-]*|\w*\d\w*)(?:\s+(?:of\s+|the\s+)?(?:[A-Z][\w'’*+.-]*|\w*\d\w*))*"
+)
+_QUOTED = re.compile(r"《([^》]{1,40})》|“([^”]{1,40})”")
+
+
+class Need(Struct, frozen=True):
+    """variants: the question's words as it may be written; names: the token runs one of which a document must hold.
+
+    kind: position in the table of question kinds, -1 for none.
+    """
+
+    variants: Variants
+    names: tuple[tuple[str, ...], ...] = ()
+    kind: int = -1
+
+
+def need_of(question: str, terms: Sequence[str] = ()) -> Need:
+    """Return what an answer needs. `terms` are the question's search words, also of another language."""
+    kind = next((at for at, (asked, _) in enumerate(_KINDS) if asked.search(question)), -1)
+    return Need(variants=_variants(question, terms), names=names_in(question), kind=kind)
+
+
+def _variants(question: str, terms: Sequence[str]) -> Variants:
+    """Return the words of each language the question may be answered in: those of its search terms, best first.
+
+    Terms are cut where the planner found words, so no bigram crosses from one word into the next.
+    """
+    in_chinese = is_chinese(question)
+    chinese = tuple(dict.fromkeys(w for each in terms if is_chinese(each) for w in tokens(each)))
+    latin = [each for each in terms if not is_chinese(each)]
+    named = [each for each in latin if each.lower() in question.lower()]
+    other = tuple(dict.fromkeys(w for each in latin for w in tokens(each)))
+    own_latin = tuple(dict.fromkeys(w for each in named for w in tokens(each)))
+    found = ((*own_latin, *chinese), other) if in_chinese else (own_latin, chinese)
+    usable = tuple(dict.fromkeys(each for each in found if each))
+    return usable or variants_of(question, terms)
+
+
+def names_in(question: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names in a question as tokens: capitalised or with digits, not the mere first word; quoted titles."""
+    found = ["".join(match) for match in _QUOTED.findall(question)]
+    for match in _NAME.finditer(question):
+        words = match[0].split()
+        if match.start() == 0 and not is_chinese(question) and _is_plain(words[0]):
+            words = words[1:]
+        found.append(" ".join(words))
+    runs = (tuple(dict.fromkeys(tokens(each))) for each in found)
+    return tuple(dict.fromkeys(each for each in runs if each))
+
+
+def _is_plain(word: str) -> bool:
+    """Return whether a word's only capital is its first letter: at the head of a sentence that means nothing."""
+    return word[1:].islower() or len(word) == 1
+
+
+def is_about(need: Need, words: frozenset[str]) -> bool:
+    """Return whether a document with these words holds one of the question's names whole; true without names."""
+    return not need.names or any(words.issuperset(name) for name in need.names)
+
+
+def weight_in_question(word: str) -> float:
+    """Return how much a word says about the subject: .3 for verbs that any question may have."""
+    return 0.3 if word in _GENERIC else 1.0
+
+
+def is_answered(need: Need, sentence: str) -> bool | None:
+    """Return whether a sentence has the kind of value that is asked for; None when no kind is."""
+    if need.kind < 0:
+        return None
+    return _KINDS[need.kind][1].search(sentence) is not None
+
+
+def is_value_word(word: str) -> bool:
+    """Return whether a question word is answered by the value itself."""
+    return word in _ANSWERED_BY_VALUE
