@@ -6,10 +6,9 @@ Order, later wins: infra/defaults.toml, signal-search.toml (working folder), SIG
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import SecretStr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -18,240 +17,61 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from infra.sections import (
+    Cache,
+    Fetch,
+    FlowerSettings,
+    Frontier,
+    Gateway,
+    Jobs,
+    LevelLimits,
+    Log,
+    Loopback,
+    Planning,
+    Politeness,
+    Queue,
+    Robots,
+    Sba,
+    SbaPreferences,
+    SiteSource,
+    Sources,
+    StopRule,
+    TierLimits,
+    TierName,
+    Verify,
+)
+
+__all__ = [
+    "Cache",
+    "Fetch",
+    "FlowerSettings",
+    "Frontier",
+    "Gateway",
+    "Jobs",
+    "LevelLimits",
+    "Log",
+    "Loopback",
+    "Planning",
+    "Politeness",
+    "Queue",
+    "Robots",
+    "Sba",
+    "SbaPreferences",
+    "Settings",
+    "SiteSource",
+    "Sources",
+    "StopRule",
+    "TierLimits",
+    "TierName",
+    "Verify",
+    "child_environment",
+    "current",
+    "is_set",
+    "load",
+]
+
 DEFAULTS = Path(__file__).with_name("defaults.toml")
 LOCAL = Path("signal-search.toml")
-
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Seconds = Annotated[float, Field(gt=0.0, le=2_592_000.0)]
-Count = Annotated[int, Field(ge=1, le=10_000_000)]
-Amount = Annotated[int, Field(ge=0, le=10**12)]
-Port = Annotated[int, Field(ge=1, le=65_535)]
-TierName = Literal["L0", "L1", "L2", "L3"]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Politeness(_Section):
-    """How often a host may be asked. The public interval has a floor: it cannot be configured away."""
-
-    interval_s: Annotated[float, Field(ge=14.0, le=86_400.0)]
-    loopback_interval_s: Annotated[float, Field(ge=0.0, le=3600.0)]
-    jitter: Share
-    guard_ms: Annotated[int, Field(ge=0, le=10_000)]
-    max_crawl_delay_s: Annotated[float, Field(ge=14.0, le=86_400.0)]
-    backoff_base_s: Seconds
-    backoff_cap_s: Seconds
-    retry_after_cap_s: Seconds
-
-
-class Fetch(_Section):
-    """Limits of one request."""
-
-    product: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z.+-]{1,32}$")]
-    contact_url: str
-    total_timeout_s: Seconds
-    connect_timeout_s: Seconds
-    max_body_bytes: Count
-    max_header_bytes: Count
-    max_redirects: Annotated[int, Field(ge=0, le=20)]
-    ports: list[Port]
-    concurrency: Annotated[int, Field(ge=1, le=1024)]
-    clients: Annotated[int, Field(ge=1, le=256)]
-    parse_processes: Annotated[int, Field(ge=1, le=64)]
-    parse_timeout_s: Seconds
-
-    @property
-    def user_agent(self) -> str:
-        """Return the name we give at every door: product, version and where to reach us."""
-        return f"{self.product}/{self.version} (+{self.contact_url})"
-
-
-class Loopback(_Section):
-    """The only non-public addresses that may be fetched: for demo, tests and one's own machine."""
-
-    allow: list[str]
-    only: bool
-    hosts: dict[str, str]
-
-    @field_validator("allow")
-    @classmethod
-    def _are_loopback(cls, value: list[str]) -> list[str]:
-        for each in value:
-            _require_loopback(each)
-        return value
-
-    @field_validator("hosts")
-    @classmethod
-    def _targets_are_loopback(cls, value: dict[str, str]) -> dict[str, str]:
-        for each in value.values():
-            _require_loopback(each)
-        return value
-
-
-def _require_loopback(address: str) -> None:
-    parts = urlsplit(f"//{address}")
-    if parts.hostname not in {"127.0.0.1", "::1", "localhost"} or parts.port is None:
-        msg = "must be HOST:PORT with host 127.0.0.1, [::1] or localhost"
-        raise ValueError(msg)
-
-
-class Robots(_Section):
-    """How long what robots.txt said is remembered."""
-
-    ttl_s: Annotated[int, Field(ge=60, le=86_400)]
-    unreachable_ttl_s: Annotated[int, Field(ge=1, le=86_400)]
-    max_bytes: Annotated[int, Field(ge=512_000, le=10_000_000)]
-
-
-class Cache(_Section):
-    """Freshness of shared, redacted replies."""
-
-    default_ttl_s: Annotated[int, Field(ge=0, le=2_592_000)]
-    max_ttl_s: Annotated[int, Field(ge=0, le=2_592_000)]
-    delivery_ttl_s: Annotated[int, Field(ge=30, le=86_400)]
-
-
-class Frontier(_Section):
-    """Caps and leases of the host queues."""
-
-    lease_s: Seconds
-    max_attempts: Annotated[int, Field(ge=1, le=100)]
-    cap_host: Count
-    cap_job: Count
-    cap_total: Count
-
-
-class Queue(_Section):
-    """Leases and bells of job steps."""
-
-    lease_s: Seconds
-    max_attempts: Annotated[int, Field(ge=1, le=100)]
-    grace_s: Seconds
-    reconcile_s: Seconds
-    recheck_s: Seconds
-    heartbeat_s: Seconds
-
-
-class Jobs(_Section):
-    """Deadlines by tier, and how long results stay."""
-
-    deadline_s: dict[TierName, Seconds]
-    result_ttl_s: Annotated[int, Field(ge=60, le=2_592_000)]
-    idempotency_ttl_s: Annotated[int, Field(ge=60, le=604_800)]
-
-
-class TierLimits(_Section):
-    """What a tier may spend, and how wide and deep it looks."""
-
-    tokens: Amount
-    max_sources: Annotated[int, Field(ge=1, le=50)]
-    width: Annotated[int, Field(ge=1, le=50)]
-    max_rounds: Annotated[int, Field(ge=1, le=20)]
-    calls: Amount
-    fetches: Amount
-    bytes: Amount
-
-
-class LevelLimits(_Section):
-    """Limits of a tenant or of the whole deployment; 0 means none."""
-
-    tokens: Amount
-    fetches: Amount
-    bytes: Amount
-
-
-class Planning(_Section):
-    """Figures of the planner."""
-
-    clarify_below: Share
-    passage_tokens: Count
-
-
-class SbaPreferences(_Section):
-    """A caller's wishes, and when a weaker source is called an opposing view."""
-
-    boost: Share
-    conflict_ratio: Share
-
-
-class Sba(_Section):
-    """Weights and tables of the source scores."""
-
-    weights: dict[Literal["credibility", "relevance", "recency", "authority", "bias"], Share]
-    credibility: dict[str, Share]
-    bias: dict[str, Share]
-    half_life_days: dict[str, Annotated[float, Field(gt=0.0, le=36_500.0)]]
-    preferences: SbaPreferences
-
-
-class StopRule(_Section):
-    """When more searching would not change the answer."""
-
-    agreement: Annotated[int, Field(ge=1, le=20)]
-    quiet_arrivals: Annotated[int, Field(ge=1, le=100)]
-    coverage_at: Share
-    saturation_at: Share
-    min_sources: Annotated[int, Field(ge=1, le=20)]
-
-
-class Verify(_Section):
-    """Thresholds of the embedded judge."""
-
-    true_recall: Share
-    true_window: Share
-    true_order: Share
-    false_order: Share
-    false_recall: Share
-    max_claims: Count
-
-
-class SiteSource(_Section):
-    """Limits of a crawl of one web site."""
-
-    max_pages: Annotated[int, Field(ge=1, le=1000)]
-    max_depth: Annotated[int, Field(ge=0, le=100)]
-    max_links: Annotated[int, Field(ge=1, le=5000)]
-
-
-class Sources(_Section):
-    """Which sources are asked."""
-
-    enabled: list[str]
-    mailto: str
-    custom: list[dict[str, Any]]
-    site: SiteSource
-
-
-class Gateway(_Section):
-    """The door."""
-
-    host: str
-    port: Port
-    max_body_bytes: Count
-    max_nesting: Annotated[int, Field(ge=1, le=1000)]
-    max_wait_s: Annotated[int, Field(ge=0, le=600)]
-    tenant_slots: Count
-    deployment_slots: Count
-    slot_ttl_s: Seconds
-    tokens_file: str
-
-
-class FlowerSettings(_Section):
-    """Where Flower listens and who may look."""
-
-    host: str
-    port: Port
-    user: str
-
-
-class Log(_Section):
-    """How the log is written."""
-
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"]
-    format: Literal["text", "json"]
 
 
 class Settings(BaseSettings):

@@ -18,10 +18,10 @@ LEAST_SHARE = 0.15
 _BY_TITLE = 0.7
 # What a passage keeps when it lacks the kind of value that is asked for, when it is a table's row, or a heading.
 _WITHOUT_VALUE = 0.85
-_TABLE_ROW = 0.8
+_TABLE_ROW = 0.7
 # A line without an end mark is a heading or an entry of a list: it names, but does not state.
 _STATES = re.compile(r"[.!?。！？；;：:…][\"'”’」』）)\]]*$")
-_HEADING = 0.8
+_HEADING = 0.7  # below what counts as an answer
 _FEWEST_WORDS = 3
 _FEWEST_DOCUMENTS = 2  # for statistics
 _MOST_WORDS = 120

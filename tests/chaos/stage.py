@@ -14,16 +14,16 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from budget.redis_ledger import RedisLedger
-from infra.redis import Redis, connect
-from infra.roles import Role
-from infra.stack import Parts
 from signal_search.client import Client
 from signal_search.contracts.job import TERMINAL_STATES, Job
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Ended
 
+from budget.redis_ledger import RedisLedger
+from infra.redis import Redis, connect
+from infra.roles import Role
+from infra.stack import Parts
 from tests.e2e.conftest import INTERVAL_S, Running, free_port, start
 
 HOST = "harbour.test"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from infra import keys
 
+from infra import keys
 from tests.chaos.stage import (
     Stage,
     assert_as_if_nothing_had_happened,

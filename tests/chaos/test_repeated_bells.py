@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from infra.settings import load
 from signal_search.contracts.job import TERMINAL_STATES
-from workers.celery_app import make_app, send_bell
 
+from infra.settings import load
 from tests.chaos.stage import assert_as_if_nothing_had_happened, stage, wait_until
+from workers.celery_app import make_app, send_bell
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(120)]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from infra.settings import load
-from infra.stack import Parts, Stack
 from signal_search.client import Client
 
+from infra.settings import load
+from infra.stack import Parts, Stack
 from tests.e2e.conftest import environment, free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
