@@ -22,10 +22,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import lxml.html
-from infra.settings import load
-from infra.stack import Parts, Stack
 from signal_search.client import Client
 from signal_search.contracts.result import Result
+
+from infra.settings import load
+from infra.stack import Parts, Stack
 
 QUESTIONS = Path(__file__).with_name("site_questions.json")
 BLANK = re.compile(r"\s+")

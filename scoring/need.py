@@ -54,21 +54,42 @@ _NAME = re.compile(
 _QUOTED = re.compile(r"《([^》]{1,40})》|“([^”]{1,40})”")
 
 
+# A sentence against something says so with one of these.
+_CONTRARY = frozenset(
+    tokens(
+        "criticism criticised criticized critics limitation limitations limited limits fail fails failed failure "
+        "problem problems drawback drawbacks disadvantage disadvantages risk risks danger harm harmful weakness "
+        "controversial disputed however although despite cannot not without"
+    )
+) | frozenset(
+    tokens("局限 批评 失败 无效 缺点 问题 风险 然而 但是 不足 争议 危害 限制 弊端 不能 无法")
+)
+
+
+# What is asked of a thing, in Chinese; what stands before it is the thing's name.
+ATTRIBUTES = re.compile(
+    "(海拔|高度|长度|深度|面积|人口|重量|体积|价格|速度|温度|年龄|首都|作者|生日|定义|原理|区别|差异|优缺点|优势|缺点"
+    "|用途|作用|特点|多少|多高|多长|多大|多久|何时|什么|哪年|哪里|是谁|怎么|如何)"
+)
+_CHINESE_NAME = re.compile(r"^[\u4e00-\u9fff]{2,10}$")
+
+
 class Need(Struct, frozen=True):
     """variants: the question's words as it may be written; names: the token runs one of which a document must hold.
 
-    kind: position in the table of question kinds, -1 for none.
+    kind: position in the table of question kinds, -1 for none; is_contrary: only what speaks against is wanted.
     """
 
     variants: Variants
     names: tuple[tuple[str, ...], ...] = ()
     kind: int = -1
+    is_contrary: bool = False
 
 
-def need_of(question: str, terms: Sequence[str] = ()) -> Need:
+def need_of(question: str, terms: Sequence[str] = (), *, is_contrary: bool = False) -> Need:
     """Return what an answer needs. `terms` are the question's search words, also of another language."""
     kind = next((at for at, (asked, _) in enumerate(_KINDS) if asked.search(question)), -1)
-    return Need(variants=_variants(question, terms), names=names_in(question), kind=kind)
+    return Need(_variants(question, terms), names_in(question), kind, is_contrary)
 
 
 def _variants(question: str, terms: Sequence[str]) -> Variants:
@@ -95,8 +116,16 @@ def names_in(question: str) -> tuple[tuple[str, ...], ...]:
         if match.start() == 0 and not is_chinese(question) and _is_plain(words[0]):
             words = words[1:]
         found.append(" ".join(words))
+    found += _chinese_name(question)
     runs = (tuple(dict.fromkeys(tokens(each))) for each in found)
     return tuple(dict.fromkeys(each for each in runs if each))
+
+
+def _chinese_name(question: str) -> list[str]:
+    """Return what stands before an attribute that is asked for: 科维尔山 in 科维尔山海拔多少."""
+    first, *asked = ATTRIBUTES.split(question, maxsplit=1)
+    name = first.strip(" 的是请问")
+    return [name] if asked and _CHINESE_NAME.match(name) else []
 
 
 def _is_plain(word: str) -> bool:
@@ -105,8 +134,18 @@ def _is_plain(word: str) -> bool:
 
 
 def is_about(need: Need, words: frozenset[str]) -> bool:
-    """Return whether a document with these words holds one of the question's names whole; true without names."""
-    return not need.names or any(words.issuperset(name) for name in need.names)
+    """Return whether a text with these words holds one of the question's names whole; true without names.
+
+    A Chinese name is not looked for in a text without Chinese: there it is written otherwise.
+    """
+    has_chinese = any(map(is_chinese, words)) if need.names else False
+    names = [name for name in need.names if has_chinese or not is_chinese(name[0])]
+    return not names or any(words.issuperset(name) for name in names)
+
+
+def is_wanted(need: Need, held: frozenset[str]) -> bool:
+    """Return whether a sentence with these words speaks on the side that is asked for."""
+    return not need.is_contrary or not _CONTRARY.isdisjoint(held)
 
 
 def weight_in_question(word: str) -> float:

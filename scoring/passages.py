@@ -8,7 +8,15 @@ from msgspec import Struct
 from signal_search.contracts.document import Document
 from signal_search.contracts.finding import Span
 
-from scoring.need import Need, is_about, is_answered, is_value_word, need_of, weight_in_question
+from scoring.need import (
+    Need,
+    is_about,
+    is_answered,
+    is_value_word,
+    is_wanted,
+    need_of,
+    weight_in_question,
+)
 from scoring.relevance import NO_CORPUS, Corpus, weight_of
 from scoring.text import Sentence, sentences, tokens
 
@@ -22,6 +30,7 @@ _TABLE_ROW = 0.7
 # A line without an end mark is a heading or an entry of a list: it names, but does not state.
 _STATES = re.compile(r"[.!?。！？；;：:…][\"'”’」』）)\]]*$")
 _HEADING = 0.7  # below what counts as an answer
+_NAMED_AFTER = 0.5
 _FEWEST_WORDS = 3
 _FEWEST_DOCUMENTS = 2  # for statistics
 _MOST_WORDS = 120
@@ -77,6 +86,17 @@ def rank_sentences(
     return tuple(Passage(_span(document, each), round(share, 4)) for share, each in kept)
 
 
+def is_named_after(need: Need, document: Document) -> bool:
+    """Return whether a document's title holds one of the names the question is about, and half of its words."""
+    _, _, title = _cut(document)
+    return is_about(need, title) and title_share(need, document) >= _NAMED_AFTER
+
+
+def is_statement(sentence: str) -> bool:
+    """Return whether a sentence ends like one; a heading or an entry of a list does not."""
+    return _STATES.search(sentence) is not None
+
+
 def title_share(need: Need, document: Document) -> float:
     """Return the share (0..1) of the question's words that the document's title carries."""
     _, _, title = _cut(document)
@@ -123,16 +143,16 @@ class _Weights:
 def _share(
     need: Need, weigh: _Weights, sentence: str, held: frozenset[str], title: frozenset[str]
 ) -> float:
-    own = max((_held(each, weigh, held) for each in need.variants if each), default=0.0)
-    if own < LEAST_SHARE:
-        return 0.0
     answered = is_answered(need, sentence)
-    best = max(
-        _held(each, weigh, held, title, by_value=answered is True) for each in need.variants if each
-    )
+    by_value = answered is True
+    variants = [each for each in need.variants if each]
+    own = max((_held(each, weigh, held, by_value=by_value) for each in variants), default=0.0)
+    if own < LEAST_SHARE or not is_wanted(need, held):
+        return 0.0
+    best = max(_held(each, weigh, held, title, by_value=by_value) for each in variants)
     if "\t" in sentence:
         best *= _TABLE_ROW
-    elif not _STATES.search(sentence):
+    elif not is_statement(sentence):
         best *= _HEADING
     return best * _WITHOUT_VALUE if answered is False else best
 

@@ -15,7 +15,8 @@ __all__ = ["app"]
 _settings = current()
 configure(_settings.log)
 if _settings.worker_role in {"reduce", "all"}:
-    tokens("暖")  # reads the Chinese dictionary before the pool forks: one copy for all, and the first job need not wait
+    # Reads the Chinese dictionary before the pool forks: one copy for all, and no job waits for it.
+    tokens("暖")
 
 
 def _reconciler(worker: str) -> Reconciler:

@@ -466,7 +466,9 @@ def test_a_poison_step_ends_the_job_as_failed_once(in_redis: Spine, name: str) -
         in_redis.run_bells()
         in_redis.look()
     assert state_of(in_redis) is JobState.FAILED
-    assert in_redis.crashes == in_redis.settings.queue.max_attempts
+    # One plan, or the first of three crawl steps.
+    most = in_redis.settings.queue.max_attempts
+    assert most <= in_redis.crashes <= (most if name == "ledger.open" else 3 * most)
     [ended] = of_kind(in_redis, Ended)
     assert (ended.error_code, in_redis.entries()[-1]) == ("internal", ended)
     assert in_redis.tools.store.result("job_1") is None
@@ -532,7 +534,7 @@ class Intruder:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("number", [0, 1, 2, 4])
+@pytest.mark.parametrize("number", [0, 1, 3])
 @pytest.mark.parametrize(
     "name",
     [
@@ -614,20 +616,27 @@ def test_a_step_that_ended_its_job_and_died_is_cleared_by_the_next_try(in_redis:
 # --- a site -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_suspended_site_is_not_offered_link_after_link(in_redis: Spine) -> None:
-    """Each refusal rings the reducer: without an end to it one job would keep a worker busy until its deadline."""
+@pytest.mark.parametrize(
+    ("suspend_ms", "wait_ms", "reason"),
+    [(DEADLINE_MS * 2, 0, "suspended"), (0, DEADLINE_MS - 5_000, "deadline")],
+)
+def test_a_host_that_cannot_be_asked_in_time_is_not_offered_link_after_link(
+    spine: Spine, suspend_ms: int, wait_ms: int, reason: str
+) -> None:
+    """Each refusal rings the reducer: with no end to it, one job would keep a worker busy until its deadline."""
     links = tuple(Link(url=f"{SITE}{number}", text="Page") for number in range(50))
-    in_redis.web = lambda request: got(request, links=links)
-    in_redis.submit(request=a_question(f"site:{SITE}"))
-    in_redis.run_bells()
-    in_redis.fetch()
-    # From now on every turn of this host comes after the deadline.
-    in_redis.clock.advance(DEADLINE_MS - PAUSE_MS // 2)
-    in_redis.run_bells()
-    refused = [each for each in of_kind(in_redis, FetchFinished) if each.state == "skipped"]
-    assert [each.reason for each in refused] == []
-    in_redis.clock.advance(-(PAUSE_MS // 2))
-    in_redis.run_bells()
+    spine.web = lambda request: got(request, links=links)
+    spine.suspend_ms = suspend_ms
+    spine.submit(request=a_question(f"site:{SITE}"))
+    spine.run_bells()
+    spine.clock.advance(wait_ms)
+    spine.fetch()
+    spine.run_bells()
+    refused = [each for each in of_kind(spine, FetchFinished) if each.state == "skipped"]
+    assert [(each.fetch_id, each.reason) for each in refused] == [("all.site1#2", reason)]
+    assert refused[0].until_ms > spine.clock.now_ms()
+    assert spine.result().stop.reason is StopReason.NO_EVIDENCE
+    assert spine.held() == {}
 
 
 def test_what_the_ledger_has_too_little_of_is_said(spine: Spine) -> None:

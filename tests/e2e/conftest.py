@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from infra.loopback_web.server import hosts
 from infra.settings import load
 from infra.stack import Parts, Stack

@@ -202,6 +202,7 @@ class Spine:
         self.web: Answering = small_web
         self.fetched: Counter[str] = Counter()
         self.crashes = 0
+        self.suspend_ms = 0
         self.settings: Settings = load(redis_url=redis_url, **changes)
         tools = open_toolbox(self.settings, self._bell, clock=self.clock)
         rules = StepRules(
@@ -296,7 +297,7 @@ class Spine:
         at = {"lease_ms": 60_000, "pause_ms": PAUSE_MS, "now_ms": self.clock.now_ms()}
         claimed = (await worker.turn([], most, **at)).claims
         outcomes = {each.uid: self._answer(each) for each in claimed}
-        done = [completed(each, outcomes[each.uid]) for each in claimed]
+        done = [completed(each, outcomes[each.uid], suspend_ms=self.suspend_ms) for each in claimed]
         deliveries = (await worker.turn(done, 0, **at)).deliveries
         for each in deliveries if tell else ():
             self._tell(each, outcomes[each.uid])

@@ -1,6 +1,7 @@
 """What the evidence so far amounts to, in the terms of the stop rule. Pure; the same for every arrival order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.plan import SubQuestion
@@ -18,46 +19,48 @@ _TOP = 3  # passages per question that can be in an answer
 _COUNTED = frozenset({"tokens", "fetches", "bytes"})
 
 
-def counted_fetches(view: JobView, *, is_last: bool) -> list[FetchView]:
+@dataclass(frozen=True)
+class Moment:
+    """When a job is looked at: the time, whether its deadline has come, and which calls have follow-ups to ask for."""
+
+    now_ms: int
+    is_last: bool = False
+    busy: frozenset[str] = frozenset()
+
+
+def counted_fetches(view: JobView, at: Moment) -> list[FetchView]:
     """Return the fetches that count now.
 
     While a job runs, those before the first open one (see JobView.settled_fetches); at its end, all that ended.
     """
-    return list(view.fetches()) if is_last else view.settled_fetches()
+    return list(view.fetches()) if at.is_last else view.settled_fetches(at.busy)
 
 
 def counted_documents(
-    view: JobView, documents: Mapping[str, Document], *, now_ms: int, is_last: bool
+    view: JobView, documents: Mapping[str, Document], at: Moment
 ) -> list[Document]:
     """Return the documents that count now, in plan order, within the caller's constraints."""
     _plan, spec = view.require()
-    arrived = arrived_documents(counted_fetches(view, is_last=is_last), documents)
-    return within_constraints(arrived, spec.request.constraints, now_ms)
+    arrived = arrived_documents(counted_fetches(view, at), documents)
+    return within_constraints(arrived, spec.request.constraints, at.now_ms)
 
 
-def assess(
-    view: JobView,
-    documents: Mapping[str, Document],
-    rules: Rules,
-    *,
-    now_ms: int,
-    is_last: bool = False,
-) -> Evidence:
-    """Return the evidence of a running job; `is_last`: its deadline has come."""
+def assess(view: JobView, documents: Mapping[str, Document], rules: Rules, at: Moment) -> Evidence:
+    """Return the evidence of a running job."""
     plan, _spec = view.require()
-    kept = counted_documents(view, documents, now_ms=now_ms, is_last=is_last)
+    kept = counted_documents(view, documents, at)
     reading = Reading(kept, rules.verify)
     return Evidence(
         tier=plan.tier,
-        questions=tuple(_question(view, each, reading) for each in plan.questions),
-        arrivals=_arrivals(view, counted_fetches(view, is_last=is_last), reading),
+        questions=tuple(_question(view, each, reading, at) for each in plan.questions),
+        arrivals=_arrivals(view, counted_fetches(view, at), reading),
         finds=_finds(kept),
         sites=independent_sites(kept) if kept else 0,
         left={**_left(view), **_refused_by_budget(view)},
         rounds=view.round,
         max_rounds=plan.max_rounds,
         outstanding=outstanding(view),
-        deadline_passed=is_last,
+        deadline_passed=at.is_last,
     )
 
 
@@ -113,21 +116,23 @@ def _improves(best: list[float], shares: Sequence[float]) -> bool:
     return best != before
 
 
-def _question(view: JobView, question: SubQuestion, reading: Reading) -> QuestionEvidence:
+def _question(
+    view: JobView, question: SubQuestion, reading: Reading, at: Moment
+) -> QuestionEvidence:
     speaking = [each for _passage, each in reading.speaking(question)]
     answer = reading.best_answer(question)
     return QuestionEvidence(
         question_id=question.id,
         sites=independent_sites(speaking) if speaking else 0,
         agreeing=reading.sites_stating(answer) if answer is not None else 0,
-        pending=_pending(view, question.id),
+        pending=_pending(view, question.id, at.busy),
         is_contrary=question.role == "contrary",
     )
 
 
-def _pending(view: JobView, question_id: str) -> int:
+def _pending(view: JobView, question_id: str, busy: Collection[str]) -> int:
     return sum(
-        each.is_open
+        each.is_open or each.call.id in busy
         for each in view.active_calls()
         if each.call.shared or each.call.question_id == question_id
     )

@@ -10,10 +10,10 @@ from signal_search.contracts.result import Stop
 
 from scoring.stop_rule import Continue, Evidence, StopRules
 from scoring.stop_rule import decide as stop_or_go
-from workers.pipeline.assess import assess
+from workers.pipeline.assess import Moment, assess
 from workers.pipeline.follow_ups import follow_ups
 from workers.pipeline.rules import Rules, stop_rules_for
-from workers.pipeline.state import JobView
+from workers.pipeline.state import JobView, call_of
 from workers.pipeline.wanted import Wanted
 from workers.planning.rounds import next_round
 
@@ -24,6 +24,7 @@ class Decision:
 
     assessment: Continue | Stop
     evidence: Evidence
+    at: Moment
     fetches: list[Wanted] = field(default_factory=list)
     calls: tuple[PlannedCall, ...] = ()
 
@@ -39,16 +40,17 @@ def decide(
     """Return what to do next for a planned job that has not stopped."""
     plan, _spec = view.require()
     is_last = now_ms >= plan.deadline_ms
-    evidence = assess(view, documents, rules, now_ms=now_ms, is_last=is_last)
-    stop_rules = stop_rules_for(view, rules)
     wanted = [] if is_last else follow_ups(view, rules)
+    at = Moment(now_ms, is_last, frozenset(call_of(each.fetch_id) for each in wanted))
+    evidence = assess(view, documents, rules, at)
+    stop_rules = stop_rules_for(view, rules)
     following = _following(view, evidence, stop_rules)
     evidence = replace(evidence, unmade=len(wanted) + len(following))
     verdict = stop_or_go(evidence, stop_rules, plan.language)
     if isinstance(verdict, Stop):
-        return Decision(verdict, evidence)
+        return Decision(verdict, evidence, at)
     is_over = not wanted and not evidence.outstanding
-    return Decision(verdict, evidence, wanted, following if is_over else ())
+    return Decision(verdict, evidence, at, wanted, following if is_over else ())
 
 
 def _following(view: JobView, evidence: Evidence, rules: StopRules) -> tuple[PlannedCall, ...]:

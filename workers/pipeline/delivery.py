@@ -8,6 +8,7 @@ from signal_search.contracts.trace import FetchFinished
 
 from budget.policy import estimate_tokens
 from infra.job_store import life_ms
+from workers.pipeline.state import call_of
 from workers.toolbox import Toolbox
 
 _OUTCOME = msgspec.msgpack.Decoder(FetchOutcome)
@@ -93,8 +94,3 @@ def _entry(
         tokens=used[Dimension.TOKENS],
         paid=paid,
     )
-
-
-def call_of(fetch_id: str) -> str:
-    """Return the call that a fetch belongs to: a fetch id is `CALL#NUMBER`."""
-    return fetch_id.rsplit("#", 1)[0]

@@ -67,7 +67,8 @@ class Exchanges:
         self._store_id = b""
 
     async def __aenter__(self) -> Self:
-        """Return the opened exchanges."""
+        """Return the opened exchanges, ready to parse: what is claimed must not wait for that."""
+        await self._pool.warm()
         return self
 
     async def __aexit__(

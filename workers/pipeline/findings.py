@@ -1,7 +1,7 @@
 """Extractive findings: for each sub-question the sentences that answer it, from the best sources, claim by claim."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.finding import Claim, Span
@@ -10,7 +10,7 @@ from signal_search.contracts.query import SourcePrefs
 
 from scoring.claims.split import statements
 from scoring.claims.verdict import verify_prepared
-from scoring.passages import Passage, estimate_tokens, title_share
+from scoring.passages import Passage, estimate_tokens, is_statement, title_share
 from scoring.rank import Ranked, rank
 from scoring.sba import Asked
 from workers.pipeline.reading import SPEAKS, Reading, need_for
@@ -18,7 +18,9 @@ from workers.pipeline.rules import Rules
 
 _SENTENCES = 3  # per finding
 _PER_QUESTION = 3  # findings, from as many documents
-_TITLE_BONUS = 0.3  # of a document whose title carries the whole question
+_TITLE_BONUS = (
+    1.0  # of a document whose title carries the whole question: it is about it, not a mention
+)
 
 
 _Speaking = tuple[tuple[Passage, ...], Ranked]
@@ -33,11 +35,17 @@ class Statement:
     spans: tuple[Span, ...]
     claims: tuple[Claim, ...]
     share: float
+    also: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """Return the quoted sentences, joined."""
         return " ".join(each.quote.strip() for each in self.spans)
+
+    @property
+    def question_ids(self) -> tuple[str, ...]:
+        """Return every sub-question that the same sentences answer."""
+        return (self.question.id, *self.also)
 
 
 def find_statements(
@@ -111,7 +119,7 @@ def _chosen(passages: Sequence[Passage], limit_tokens: int) -> tuple[Span, ...]:
         cost = estimate_tokens(each.span.quote)
         if len(chosen) == _SENTENCES or each.share < best.share / 2:
             break
-        if cost <= left:
+        if cost <= left and is_statement(each.span.quote):
             chosen.append(each.span)
             left -= cost
     return tuple(sorted(chosen, key=lambda each: each.start))
@@ -131,8 +139,12 @@ def _verified(
 
 
 def _distinct(found: Sequence[Statement]) -> list[Statement]:
-    """Return each statement once, under the first question it answers."""
+    """Return each statement once, under the first question it answers, with the others it answers too."""
     first: dict[tuple[Span, ...], Statement] = {}
     for each in found:
-        first.setdefault(each.spans, each)
+        known = first.get(each.spans)
+        if known is None:
+            first[each.spans] = each
+        else:
+            first[each.spans] = replace(known, also=(*known.also, each.question.id))
     return list(first.values())

@@ -13,6 +13,7 @@ from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key
 from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome
 from workers.pipeline.encoding import encode_request
+from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
 
@@ -99,7 +100,7 @@ def _queued(tools: Toolbox, wanted: Wanted, uid: str, host: str, placed: Placed)
         at_ms=tools.clock.now_ms(),
         key=f"{wanted.fetch_id}:queued",
         fetch_id=wanted.fetch_id,
-        call_id=wanted.fetch_id.rsplit("#", 1)[0],
+        call_id=call_of(wanted.fetch_id),
         request=wanted.request,
         uid=uid,
         host=host,

@@ -2,8 +2,10 @@
 
 import asyncio
 import multiprocessing
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import lru_cache
 
 from signal_search.contracts.source import FetchOutcome, Request
@@ -28,18 +30,41 @@ def parse_reply(request: Request, raw: RawReply) -> FetchOutcome:
     return fetched(request, raw, redact_parsed(parsed))
 
 
+Parse = Callable[[Request, RawReply], FetchOutcome]
+
+
 @lru_cache(maxsize=1)
 def _registry() -> Registry:
     return Registry(current())
 
 
+def read_sample() -> None:
+    """Read a small page of our own, so that the libraries load their models before a host waits for them."""
+    text = b"<p>The bridge is opened for ships at noon on every day of the week, and closed an hour later.</p>"
+    body = (
+        b"<html><head><title>Sample</title></head><body><article>%b</article></body></html>" % text
+    )
+    request = Request(url="http://localhost/", adapter="site", source_id="site:http://localhost/")
+    raw = RawReply(
+        url=request.url,
+        status=200,
+        headers={"content-type": "text/html"},
+        body=body,
+        fetched_at_ms=0,
+        wire_bytes=len(body),
+        cut=False,
+    )
+    parse_reply(request, raw)
+
+
 class ParsePool:
     """A few processes that parse. One that takes too long is killed and replaced."""
 
-    def __init__(self, processes: int, timeout_s: float) -> None:
-        """Start no process yet; each imports the extractor once."""
+    def __init__(self, processes: int, timeout_s: float, parse: Parse = parse_reply) -> None:
+        """Start no process yet; each imports the extractor once. `parse` runs there, so it must be importable."""
         self._processes = processes
         self._timeout_s = timeout_s
+        self._parse = parse
         self._pool = self._open()
 
     async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
@@ -48,10 +73,15 @@ class ParsePool:
         pool = self._pool
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await loop.run_in_executor(pool, parse_reply, request, raw)
+                return await loop.run_in_executor(pool, self._parse, request, raw)
         except (TimeoutError, BrokenProcessPool):
             self._replace(pool)
             return missed(request, BadReply(), "the reply could not be parsed in time", raw=raw)
+
+    async def warm(self) -> None:
+        """Return when a process is ready to parse; a new one needs seconds for its first page."""
+        with suppress(BrokenProcessPool):
+            await asyncio.get_running_loop().run_in_executor(self._pool, read_sample)
 
     def close(self) -> None:
         """End the processes."""

@@ -213,7 +213,7 @@ def _conflicts(cited: Sequence[Ranked], rules: Rules) -> tuple[Conflict, ...]:
 
 
 def _unanswered(plan: Plan, statements: Sequence[Statement]) -> tuple[Uncertainty, ...]:
-    answered = {each.question.id for each in statements}
+    answered = {question_id for each in statements for question_id in each.question_ids}
     return tuple(
         Uncertainty(text=each.text, reason="no_evidence_for_question")
         for each in plan.questions

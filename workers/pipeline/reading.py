@@ -11,14 +11,13 @@ from scoring.claims.evidence import PreparedDocument, prepare
 from scoring.claims.rules import VerifyRules
 from scoring.claims.verdict import verify_prepared
 from scoring.need import Need, need_of
-from scoring.passages import Passage, rank_sentences, title_share
+from scoring.passages import Passage, is_named_after, rank_sentences
 from scoring.relevance import Corpus, corpus_of, words_of
 
-# A passage that carries this share of a question's weight speaks to it; this much, in a document whose title carries
-# half of it, answers it. Ours, set on the documentation corpora of bench/site_corpus.py.
+# A passage that carries this share of a question's weight speaks to it; this much, in a document that is named after
+# what is asked, answers it. Ours, set on the documentation corpora of bench/site_corpus.py.
 SPEAKS = 0.5
 ANSWERS = 0.75
-NAMED_AFTER = 0.5
 
 
 class Reading:
@@ -54,7 +53,7 @@ class Reading:
         answers = [
             passage
             for passage, each in self.speaking(question)
-            if passage.share >= ANSWERS and title_share(need, each) >= NAMED_AFTER
+            if passage.share >= ANSWERS and is_named_after(need, each)
         ]
         return max(answers, key=lambda each: (each.share, each.span.url), default=None)
 
@@ -69,12 +68,12 @@ class Reading:
 
 def need_for(question: SubQuestion) -> Need:
     """Return what an answer to a sub-question must have."""
-    return _need(question.text, question.terms)
+    return _need(question.text, question.terms, question.role == "contrary")
 
 
 @lru_cache(maxsize=256)
-def _need(text: str, terms: tuple[str, ...]) -> Need:
-    return need_of(text, terms)
+def _need(text: str, terms: tuple[str, ...], is_contrary: bool) -> Need:  # noqa: FBT001
+    return need_of(text, terms, is_contrary=is_contrary)
 
 
 @lru_cache(maxsize=128)

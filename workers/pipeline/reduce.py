@@ -67,8 +67,7 @@ def _act(
     decision = decide(view, documents, rules, now_ms=now_ms)
     _log_assessment(tools, view, decision, len(documents))
     if decision.stop is not None:
-        is_last = now_ms >= plan.deadline_ms
-        counted = counted_documents(view, documents, now_ms=now_ms, is_last=is_last)
+        counted = counted_documents(view, documents, decision.at)
         ids = tuple(each.doc_id for each in counted)
         stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
         tools.log.append(spec.id, stopped)

@@ -52,13 +52,18 @@ def snapshot(settings: Settings) -> Rules:
 
 
 def stop_rules_for(view: JobView, rules: Rules) -> StopRules:
-    """Return the stop rule's figures for a job: no more agreement is asked for than it has sources to give."""
+    """Return the stop rule's figures for a job: no more agreement than it has sources to give, and a whole round quiet.
+
+    A round of many calls is not over because the first few of them, all to one source, brought nothing.
+    """
     sources = len({each.call.source_id for each in view.calls.values()})
+    asked = sum(not each.call.shared for each in view.active_calls())
     stop = rules.stop
     return replace(
         stop,
         agreement=max(1, min(stop.agreement, sources)),
         min_sources=max(1, min(stop.min_sources, sources)),
+        quiet_arrivals=max(stop.quiet_arrivals, asked),
     )
 
 

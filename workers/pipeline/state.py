@@ -1,6 +1,6 @@
 """The reducer's state: a pure fold over a job's log. The same log gives the same state on any machine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from signal_search.contracts.job import JobSpec
@@ -21,6 +21,11 @@ from signal_search.contracts.trace import (
     Submitted,
 )
 from signal_search.errors import Broken
+
+
+def call_of(fetch_id: str) -> str:
+    """Return the call that a fetch belongs to: a fetch id is `CALL#NUMBER`."""
+    return fetch_id.rsplit("#", 1)[0]
 
 
 def number_of(fetch_id: str) -> tuple[int, ...]:
@@ -128,10 +133,11 @@ class JobView:
         """Return the fetches whose answer is still to come."""
         return [each for each in self.fetches() if each.is_open]
 
-    def settled_fetches(self) -> list[FetchView]:
+    def settled_fetches(self, busy: Collection[str] = ()) -> list[FetchView]:
         """Return the fetches before the first open one, in plan order.
 
-        Only these count while a job runs, so that what is decided does not depend on which host was quicker.
+        Only these count while a job runs, so that what is decided does not depend on which host was quicker. `busy`
+        are calls with follow-ups that are still to be asked for: nothing behind them is settled.
         """
         found: list[FetchView] = []
         for call in self.active_calls():
@@ -139,7 +145,7 @@ class JobView:
                 if each.is_open:
                     return found
                 found.append(each)
-            if call.is_open:
+            if call.is_open or call.call.id in busy:
                 return found
         return found
 

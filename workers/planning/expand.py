@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec import structs
 from signal_search.contracts.plan import SubQuestion
 
+from scoring.need import ATTRIBUTES
 from scoring.text import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, chinese_words
 from workers.planning.identifiers import find_identifiers
 from workers.planning.language import has_han, language_of
@@ -68,7 +69,14 @@ def _says_something(word: str) -> bool:
 
 
 def _words(run: str) -> list[str]:
-    """Cut a run of Chinese into words, joining those that a glossary term spans: 预, 写, 日志 are 预写日志."""
+    """Cut a run of Chinese into words, joining those that a glossary term spans: 预, 写, 日志 are 预写日志.
+
+    What is asked of a thing is cut off first: a segmenter that does not know the name 科维尔山 takes 山海拔 for a word.
+    """
+    return [word for piece in ATTRIBUTES.split(run) if piece for word in _glossed(piece)]
+
+
+def _glossed(run: str) -> list[str]:
     glossary, pieces, words = chinese_to_english(), chinese_words(run), []
     at = 0
     while at < len(pieces):

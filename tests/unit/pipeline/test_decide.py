@@ -57,9 +57,7 @@ def reason(decision: Decision) -> StopReason | None:
     ("at_ms", "expected"),
     [(DEADLINE_MS - 1, None), (DEADLINE_MS, StopReason.DEADLINE), (DEADLINE_MS + 1, StopReason.DEADLINE)],
 )  # fmt: skip
-def test_it_stops_at_the_deadline_whatever_is_open(
-    at_ms: int, expected: StopReason | None
-) -> None:
+def test_it_stops_at_the_deadline_whatever_is_open(at_ms: int, expected: StopReason | None) -> None:
     decision = decided(started("q1.one", 1), queued("q1.one#1"), at_ms=at_ms)
     assert reason(decision) is expected
 
@@ -117,9 +115,7 @@ def test_another_refusal_does_not_empty_the_purse() -> None:
     ("tokens", "expected"),
     [(7999, None), (8000, StopReason.BUDGET_NARROW), (8001, StopReason.BUDGET_NARROW)],
 )
-def test_a_purse_is_empty_when_all_of_it_is_spent(
-    tokens: int, expected: StopReason | None
-) -> None:
+def test_a_purse_is_empty_when_all_of_it_is_spent(tokens: int, expected: StopReason | None) -> None:
     log = [
         started("q1.one", 1),
         finished("q1.one#1", "x", tokens=tokens),

@@ -139,7 +139,5 @@ def test_usage_is_counted_from_the_log_and_only_what_was_paid() -> None:
 
 
 def test_a_refused_call_and_an_open_fetch_cost_nothing() -> None:
-    usage = usage_of(
-        fold(a_log(call_refused("q1.one"), started("q1.two", 1), queued("q1.two#1")))
-    )
+    usage = usage_of(fold(a_log(call_refused("q1.one"), started("q1.two", 1), queued("q1.two#1"))))
     assert (usage.tokens, usage.calls, usage.fetches, usage.bytes) == (0, 1, 0, 0)

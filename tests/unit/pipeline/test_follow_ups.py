@@ -138,7 +138,9 @@ def test_a_refused_follow_up_is_not_offered_again() -> None:
     assert of_call(*log) == []
 
 
-def test_a_follow_up_that_was_fetched_but_whose_request_is_not_in_the_log_is_offered_again() -> None:
+def test_a_follow_up_that_was_fetched_but_whose_request_is_not_in_the_log_is_offered_again() -> (
+    None
+):
     """Its step died between the frontier and the log; without the request its own follow-ups would be lost."""
     requests = (a_request(url=SITE + "1"),)
     log = [
@@ -256,7 +258,9 @@ def test_a_link_that_may_not_be_asked_is_left_for_the_next_one() -> None:
     assert wanted.request.url in {SITE + "contact", SITE + "lakes"}
 
 
-def test_a_page_that_came_without_its_request_in_the_log_is_offered_again_under_its_number() -> None:
+def test_a_page_that_came_without_its_request_in_the_log_is_offered_again_under_its_number() -> (
+    None
+):
     lost = finished(f"{CALL}#2", url=SITE + "ansel")
     [wanted] = of_site(*page(1, SITE, *ABOUT), lost)
     assert (wanted.fetch_id, wanted.request.url) == (f"{CALL}#2", SITE + "ansel")

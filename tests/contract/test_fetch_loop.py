@@ -1,0 +1,503 @@
+"""The polite fetchers on a real web and a real store: who is asked, when, how often, and who hears of it.
+
+Intervals are short but real: what counts is when requests arrive at the server.
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+from redis import Redis
+from signal_search.contracts.budget import Dimension
+from signal_search.contracts.source import FetchOutcome, FetchState, Request, RequestKind
+from signal_search.contracts.trace import FetchFinished, FetchQueued
+
+from budget.policy import job_level
+from infra import keys
+from infra.http import RawReply
+from infra.settings import Settings, load
+from tests.fakes.builders import a_job
+from tests.fakes.fetching import a_reply, a_request
+from tests.fakes.parsers import moody
+from tests.fakes.web import Answer, Seen, Web, html, redirect, refusal, running_web, text
+from workers.fetch_loop import Fetchers, FetchLoop
+from workers.pipeline.exchange import Exchanges, Finished, Postponed
+from workers.pipeline.offers import offer
+from workers.pipeline.parse import ParsePool, parse_reply
+from workers.pipeline.wanted import Wanted
+from workers.toolbox import Toolbox, open_toolbox
+
+PAUSE_S = 0.25
+LONG_MS = 60_000
+PAGE = html(
+    "<html><head><title>Mount Ansel</title></head><body><article><p>"
+    + "Mount Ansel is 2,114 metres high and was first climbed in 1903. " * 8
+    + "</p></article></body></html>"
+)
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with running_web() as server:
+        server.route("/robots.txt", text(""))
+        yield server
+
+
+class InlinePool:
+    """The real parsing without a process of its own: only `test_a_page_is_parsed_in_a_process` pays for one."""
+
+    async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
+        return parse_reply(request, raw)
+
+    def close(self) -> None:
+        pass
+
+
+class Crawler:
+    """The fetchers of one worker, and a job's side of the store."""
+
+    def __init__(self, web: Web, settings: Settings) -> None:
+        self.web = web
+        self.settings = settings
+        self.bells: list[str] = []
+        self.tools: Toolbox = open_toolbox(
+            settings, lambda _task, step_id: self.bells.append(step_id)
+        )
+
+    def ask(
+        self,
+        url: str,
+        job_id: str = "job_1",
+        number: int = 1,
+        kind: RequestKind = "page",
+        life_ms: int = LONG_MS,
+    ) -> str:
+        """Offer a request for a job; return its fetch id."""
+        now_ms = self.tools.clock.now_ms()
+        self.tools.store.create(
+            a_job(id=job_id, created_at_ms=now_ms, deadline_ms=now_ms + LONG_MS)
+        )
+        stored = self.tools.store.get(job_id)
+        assert stored is not None
+        wanted = Wanted(fetch_id=f"q1.one#{number}", request=a_request(url, kind))
+        offer(self.tools, stored, wanted, deadline_ms=now_ms + life_ms)
+        return wanted.fetch_id
+
+    def ends(self, job_id: str = "job_1") -> list[FetchFinished]:
+        entries = [entry for _id, entry in self.tools.log.read(job_id)]
+        return [each for each in entries if isinstance(each, FetchFinished)]
+
+    async def heard(self, count: int = 1, job_id: str = "job_1") -> list[FetchFinished]:
+        await until(lambda: len(self.ends(job_id)) >= count, f"{count} ends of {job_id}")
+        return self.ends(job_id)
+
+    def arrivals(self, *but: str) -> list[float]:
+        return [each.at_s for each in self.web.log if each.path not in but]
+
+
+async def until(predicate: Callable[[], bool], description: str) -> None:
+    """Wait for something that real threads and sockets bring about."""
+    for _ in range(1500):
+        if predicate():
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail(f"in vain: {description}")
+
+
+def settings_for(web: Web, redis_url: str, **more: object) -> Settings:
+    hosts = {"a.test": web.authority, "b.test": web.authority}
+    values: dict[str, object] = {
+        "redis_url": redis_url,
+        "loopback": {"allow": [web.authority], "only": True, "hosts": hosts},
+        "politeness": {"loopback_interval_s": PAUSE_S},
+        "fetch": {"clients": 2, "concurrency": 8},
+        **more,
+    }
+    return load(**values)
+
+
+def crawl(
+    web: Web,
+    redis_url: str,
+    play: Callable[[Crawler], Awaitable[None]],
+    workers: int = 1,
+    **more: object,
+) -> Crawler:
+    """Let `play` act while this many workers fetch, on one event loop; then end them."""
+    crawler = Crawler(web, settings_for(web, redis_url, **more))
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            fetchers = [await _open(stack, crawler) for _ in range(workers)]
+            running = [asyncio.create_task(each.run()) for each in fetchers]
+            await play(crawler)
+            for each in fetchers:
+                each.end()
+            async with asyncio.timeout(10):
+                await asyncio.gather(*running)
+
+    asyncio.run(run())
+    return crawler
+
+
+async def _open(stack: AsyncExitStack, crawler: Crawler) -> Fetchers:
+    exchanges = Exchanges(crawler.settings, crawler.tools.clock)
+    await stack.enter_async_context(exchanges)
+    exchanges._pool = InlinePool()  # type: ignore[assignment]
+    return Fetchers(crawler.tools, exchanges)
+
+
+# --- robots.txt -------------------------------------------------------------------------------------------------------
+
+
+def test_robots_is_read_before_any_page_and_the_page_one_interval_later(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    web.route("/a", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/a"))
+        [end] = await crawler.heard()
+        assert (end.state, end.status, end.paid, len(end.documents)) == ("fetched", 200, True, 1)
+
+    crawler = crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt", "/a"]
+    first, second = crawler.arrivals()
+    assert second - first >= PAUSE_S
+    [document] = crawler.tools.log.documents("job_1", crawler.ends()[0].documents).values()
+    assert "2,114 metres" in document.text
+
+
+def test_robots_is_read_once_for_many_pages(redis: Redis, redis_url: str, web: Web) -> None:
+    async def play(crawler: Crawler) -> None:
+        for number in range(1, 4):
+            web.route(f"/{number}", PAGE)
+            crawler.ask(web.url(f"/{number}"), number=number)
+        await crawler.heard(3)
+
+    crawl(web, redis_url, play)
+    assert sorted(web.paths()) == ["/1", "/2", "/3", "/robots.txt"]
+    assert web.paths()[0] == "/robots.txt"
+
+
+def test_a_forbidden_page_is_not_requested(redis: Redis, redis_url: str, web: Web) -> None:
+    web.route("/robots.txt", text("User-agent: *\nDisallow: /private"))
+    web.route("/private/a", PAGE)
+    web.route("/open", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/private/a"), number=1)
+        crawler.ask(web.url("/open"), number=2)
+        ends = {each.fetch_id: each for each in await crawler.heard(2)}
+        refused = ends["q1.one#1"]
+        assert (refused.state, refused.reason, refused.paid) == ("skipped", "robots", False)
+        assert "Disallow: /private" in refused.detail
+        assert ends["q1.one#2"].state == "fetched"
+
+    crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt", "/open"]
+
+
+def test_unreachable_robots_forbid_the_page(redis: Redis, redis_url: str, web: Web) -> None:
+    web.route("/robots.txt", Answer(b"oops", 500))
+    web.route("/a", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/a"))
+        [end] = await crawler.heard()
+        assert (end.state, end.reason) == ("skipped", "robots_unreachable")
+
+    crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt"]
+
+
+# --- pace -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_pause_begins_when_the_answer_is_complete(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    answered: list[float] = []
+    slowness_s = 0.15
+
+    def slow(seen: Seen) -> Answer:
+        web.stopping.wait(slowness_s)
+        answered.append(seen.at_s + slowness_s)
+        return PAGE
+
+    async def play(crawler: Crawler) -> None:
+        for number in range(1, 4):
+            web.route(f"/{number}", slow)
+            crawler.ask(web.url(f"/{number}"), number=number)
+        await crawler.heard(3)
+
+    crawler = crawl(web, redis_url, play)
+    arrivals = crawler.arrivals("/robots.txt")
+    assert len(arrivals) == 3
+    for done, following in zip(answered, arrivals[1:], strict=False):
+        assert following - done >= PAUSE_S
+
+
+def test_two_workers_never_meet_at_one_host_and_hosts_do_not_wait_for_each_other(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    async def play(crawler: Crawler) -> None:
+        for number in range(1, 4):
+            for host, start in (("a.test", 0), ("b.test", 10)):
+                web.route(f"/{number}", PAGE)
+                crawler.ask(f"http://{host}/{number}", number=start + number)
+        await crawler.heard(6)
+
+    crawl(web, redis_url, play, workers=2)
+    for host in ("a.test", "b.test"):
+        times = [each.at_s for each in web.log if each.host.startswith(host)]
+        assert len(times) == 4
+        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= PAUSE_S
+    first_of_each = {each.host: each.at_s for each in reversed(web.log)}
+    apart = first_of_each["a.test"] - first_of_each["b.test"]
+    assert abs(apart) < PAUSE_S
+
+
+def test_a_new_store_makes_every_host_rest_first(redis: Redis, redis_url: str, web: Web) -> None:
+    """The store may have forgotten requests of a moment ago; one that is known already has not."""
+    started: list[float] = []
+
+    async def play(crawler: Crawler) -> None:
+        started.append(asyncio.get_running_loop().time())
+        crawler.ask(web.url("/x"), kind="api")
+        await crawler.heard()
+
+    crawl(web, redis_url, play)
+    assert web.log[0].at_s - started[0] >= PAUSE_S
+    assert redis.get(keys.boot()) == str(redis.info("server")["run_id"]).encode()
+
+
+def test_a_worker_remembers_its_last_request_when_the_store_forgot_it(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/1"), number=1, kind="api")
+        await crawler.heard(1)
+        for key in redis.scan_iter("ss:{f:*}:host:*"):
+            redis.delete(key)
+        crawler.ask(web.url("/2"), number=2, kind="api")
+        await crawler.heard(2)
+
+    crawler = crawl(web, redis_url, play)
+    first, second = crawler.arrivals()
+    assert second - first >= PAUSE_S
+
+
+def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str, web: Web) -> None:
+    web.route("/busy", refusal(429, Retry_After="3600"))
+    web.route("/other", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        now_ms = crawler.tools.clock.now_ms()
+        crawler.ask(web.url("/busy"), kind="api")
+        crawler.ask(web.url("/other"), "job_2", kind="api")  # waits in the queue already
+        [end] = await crawler.heard()
+        assert (end.state, end.reason, end.status) == ("missed", "too_many_requests", 429)
+        assert end.until_ms is not None
+        assert 3_600_000 <= end.until_ms - now_ms < 3_620_000
+        crawler.ask(web.url("/third"), "job_3", kind="api")
+        [refused] = await crawler.heard(1, "job_3")
+        assert (refused.state, refused.reason) == ("skipped", "suspended")
+        assert refused.until_ms is not None
+        assert abs(refused.until_ms - end.until_ms) < 2_000
+        assert "until 20" in refused.detail
+        await asyncio.sleep(2 * PAUSE_S)  # the queued one would have had its turn
+        assert crawler.ends("job_2") == []
+
+    crawl(web, redis_url, play)
+    assert web.paths() == ["/busy"]
+
+
+# --- who hears --------------------------------------------------------------------------------------------------------
+
+
+def test_a_redirect_comes_back_and_its_target_goes_through_the_queue(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    web.route("/old", redirect("/new"))
+    web.route("/new", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/old"))
+        [hop] = await crawler.heard()
+        assert (hop.state, hop.status, hop.redirect_to) == ("redirected", 302, web.url("/new"))
+        assert "/new" not in web.paths()
+        crawler.ask(web.url("/new"), number=2)
+        await crawler.heard(2)
+
+    crawler = crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt", "/old", "/new"]
+    times = crawler.arrivals()
+    assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= PAUSE_S
+
+
+def test_five_jobs_that_ask_the_same_are_one_request(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    web.route("/a", PAGE)
+    jobs = [f"job_{number}" for number in range(5)]
+
+    async def play(crawler: Crawler) -> None:
+        for each in jobs:
+            crawler.tools.ledger.open(job_level(each), {Dimension.FETCHES: 5}, ttl_ms=LONG_MS)
+            crawler.ask(web.url("/a"), each)
+            crawler.tools.steps.make(f"{each}/reduce", "reduce")
+            claim = crawler.tools.steps.claim(f"{each}/reduce")
+            crawler.tools.steps.rest(f"{each}/reduce", claim, wake_ms=0)
+        for each in jobs:
+            await crawler.heard(1, each)
+        await until(lambda: len(crawler.bells) == 5, "five bells")
+
+    crawler = crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt", "/a"]
+    assert [crawler.ends(each)[0].paid for each in jobs] == [True, False, False, False, False]
+    assert len({crawler.ends(each)[0].documents for each in jobs}) == 1
+    used = [crawler.tools.ledger.balance(job_level(each)) for each in jobs]
+    assert [each.used.get(Dimension.FETCHES, 0) for each in used] == [1, 0, 0, 0, 0]
+    assert [each.held.get(Dimension.FETCHES, 0) for each in used] == [0] * 5
+    assert sorted(crawler.bells) == [f"{each}/reduce" for each in jobs]
+
+
+def test_a_sixth_job_is_answered_from_the_cache_without_a_request(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    web.route("/a", PAGE)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/a"))
+        await crawler.heard()
+        crawler.ask(web.url("/a"), "job_2")
+        [end] = crawler.ends("job_2")
+        assert (end.state, end.paid) == ("fetched", False)
+        entries = [entry for _id, entry in crawler.tools.log.read("job_2")]
+        [queued] = [each for each in entries if isinstance(each, FetchQueued)]
+        assert queued.disposition == "cached"
+
+    crawl(web, redis_url, play)
+    assert web.paths() == ["/robots.txt", "/a"]
+
+
+def test_a_request_that_every_worker_lost_is_given_up(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    async def play(crawler: Crawler) -> None:
+        await until(lambda: redis.get(keys.boot()) is not None, "the loop runs")
+        exchanges = Exchanges(crawler.settings, crawler.tools.clock)
+        async with exchanges:
+            crawler.ask(web.url("/a"), kind="api")
+            later = crawler.tools.clock.now_ms() + 2 * int(PAUSE_S * 1000)
+            turn = await exchanges.frontier.turn(
+                [], 1, lease_ms=1, pause_ms=1, now_ms=later
+            )  # claimed by a worker that dies
+            assert len(turn.claims) == 1
+        [end] = await crawler.heard()
+        assert (end.state, end.reason, end.paid) == ("missed", "timed_out", False)
+
+    crawl(web, redis_url, play, frontier={"max_attempts": 1})
+    assert web.log == []
+
+
+# --- the check that counts --------------------------------------------------------------------------------------------
+
+
+def make(web: Web, redis_url: str, lease_ms: int) -> Finished | Postponed:
+    """Claim a request, let some milliseconds pass, and use the claim's slot."""
+    crawler = Crawler(web, settings_for(web, redis_url))
+
+    async def run() -> Finished | Postponed:
+        async with Exchanges(crawler.settings, crawler.tools.clock) as exchanges:
+            crawler.ask(web.url("/a"), kind="api")
+            turn = await exchanges.frontier.turn([], 1, lease_ms=lease_ms, pause_ms=1)
+            await asyncio.sleep(0.01)
+            return await exchanges.make(turn.claims[0], a_request(web.url("/a"), "api"))
+
+    return asyncio.run(run())
+
+
+def test_who_lost_its_lease_does_not_send(redis: Redis, redis_url: str, web: Web) -> None:
+    assert make(web, redis_url, lease_ms=1) == Postponed()
+    assert web.log == []
+
+
+def test_who_has_its_lease_sends(redis: Redis, redis_url: str, web: Web) -> None:
+    made = make(web, redis_url, lease_ms=10_000)
+    assert isinstance(made, Finished)
+    assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "not_there")
+    assert made.pause_ms == round(PAUSE_S * 1000) + 2
+    assert web.paths() == ["/a"]
+
+
+# --- parsing ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
+    async def run() -> list[FetchOutcome]:
+        pool = ParsePool(1, 15.0, moody)
+        outcomes = [await pool.parse(a_request("https://site.test/fine"), a_reply())]
+        [hanging] = (pool._pool._processes or {}).values()
+        pool._timeout_s = 0.2
+        outcomes.append(await pool.parse(a_request("https://site.test/hang"), a_reply()))
+        hanging.join(5)
+        assert hanging.exitcode is not None
+        pool._timeout_s = 15.0
+        outcomes.append(await pool.parse(a_request("https://site.test/die"), a_reply()))
+        outcomes.append(await pool.parse(a_request("https://site.test/fine"), a_reply()))
+        last = list((pool._pool._processes or {}).values())
+        pool.close()
+        for each in last:
+            each.join(5)
+        return outcomes
+
+    fine, hung, died, again = asyncio.run(run())
+    assert (fine.state, again.state) == (FetchState.FETCHED, FetchState.FETCHED)
+    for each in (hung, died):
+        assert (each.state, each.reason) == (FetchState.MISSED, "bad_reply")
+        assert each.detail == "the reply could not be parsed in time"
+
+
+# --- stopping ---------------------------------------------------------------------------------------------------------
+
+
+def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    at_work, go_on = threading.Event(), threading.Event()
+
+    def slow(seen: Seen) -> Answer:
+        at_work.set()
+        go_on.wait(10)
+        return Answer(b"nothing here", 404)
+
+    web.route("/1", slow)
+    crawler = Crawler(web, settings_for(web, redis_url))
+    loop = FetchLoop(crawler.settings, lambda _task, _step_id: None)
+    loop.start()
+    crawler.ask(web.url("/1"), number=1, kind="api")
+    crawler.ask("http://a.test/2", number=2, kind="api", life_ms=LONG_MS)
+    assert at_work.wait(10)
+    stopping = threading.Thread(target=loop.stop)
+    stopping.start()
+    crawler.ask("http://b.test/3", number=3, kind="api")
+    go_on.set()
+    stopping.join(15)
+    assert not stopping.is_alive()
+    assert not loop._thread.is_alive()
+    ends = {each.fetch_id: each.reason for each in crawler.ends()}
+    assert ends["q1.one#1"] == "not_there"
+    assert "/3" not in web.paths()
+
+
+def test_a_loop_that_never_started_to_listen_stops_too(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    loop = FetchLoop(settings_for(web, redis_url), lambda _task, _step_id: None)
+    loop.start()
+    loop.stop()
+    assert not loop._thread.is_alive()
