@@ -71,7 +71,7 @@ ATTRIBUTES = re.compile(
     "(海拔|高度|长度|深度|面积|人口|重量|体积|价格|速度|温度|年龄|首都|作者|生日|定义|原理|区别|差异|优缺点|优势|缺点"
     "|用途|作用|特点|多少|多高|多长|多大|多久|何时|什么|哪年|哪里|是谁|怎么|如何)"
 )
-_CHINESE_NAME = re.compile(r"^[\u4e00-\u9fff]{2,10}$")
+_CHINESE_NAME = re.compile(r"^[\u4e00-\u9fff]{3,10}$")  # two characters are a common noun
 
 
 class Need(Struct, frozen=True):

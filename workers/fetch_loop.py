@@ -49,6 +49,7 @@ class FetchLoop:
         self._bell = bell
         self._thread = threading.Thread(target=self._run, name="fetch-loop", daemon=True)
         self._stop: Callable[[], None] = lambda: None
+        self._was_stopped = False
 
     def start(self) -> None:
         """Begin to fetch."""
@@ -56,6 +57,7 @@ class FetchLoop:
 
     def stop(self) -> None:
         """Take no new requests, finish those in flight, return when done or after some seconds."""
+        self._was_stopped = True
         self._stop()
         self._thread.join(_STOP_S)
 
@@ -68,6 +70,8 @@ class FetchLoop:
         async with Exchanges(self._settings, tools.clock) as exchanges:
             fetchers = Fetchers(tools, exchanges)
             self._stop = lambda: _call(loop, fetchers.end)
+            if self._was_stopped:  # before there was anything to stop
+                fetchers.end()
             await fetchers.run()
 
 

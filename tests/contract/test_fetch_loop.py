@@ -299,7 +299,7 @@ def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str
         crawler.ask(web.url("/busy"), kind="api")
         crawler.ask(web.url("/other"), "job_2", kind="api")  # waits in the queue already
         [end] = await crawler.heard()
-        assert (end.state, end.reason, end.status) == ("missed", "too_many_requests", 429)
+        assert (end.state, end.reason, end.status) == ("missed", "source_too_many_requests", 429)
         assert end.until_ms is not None
         assert 3_600_000 <= end.until_ms - now_ms < 3_620_000
         crawler.ask(web.url("/third"), "job_3", kind="api")
@@ -398,7 +398,7 @@ def test_a_request_that_every_worker_lost_is_given_up(
             )  # claimed by a worker that dies
             assert len(turn.claims) == 1
         [end] = await crawler.heard()
-        assert (end.state, end.reason, end.paid) == ("missed", "timed_out", False)
+        assert (end.state, end.reason, end.paid) == ("missed", "source_timed_out", False)
 
     crawl(web, redis_url, play, frontier={"max_attempts": 1})
     assert web.log == []
@@ -429,7 +429,7 @@ def test_who_lost_its_lease_does_not_send(redis: Redis, redis_url: str, web: Web
 def test_who_has_its_lease_sends(redis: Redis, redis_url: str, web: Web) -> None:
     made = make(web, redis_url, lease_ms=10_000)
     assert isinstance(made, Finished)
-    assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "not_there")
+    assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "source_not_there")
     assert made.pause_ms == round(PAUSE_S * 1000) + 2
     assert web.paths() == ["/a"]
 
@@ -458,7 +458,7 @@ def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
     fine, hung, died, again = asyncio.run(run())
     assert (fine.state, again.state) == (FetchState.FETCHED, FetchState.FETCHED)
     for each in (hung, died):
-        assert (each.state, each.reason) == (FetchState.MISSED, "bad_reply")
+        assert (each.state, each.reason) == (FetchState.MISSED, "source_bad_reply")
         assert each.detail == "the reply could not be parsed in time"
 
 
@@ -490,7 +490,7 @@ def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
     assert not stopping.is_alive()
     assert not loop._thread.is_alive()
     ends = {each.fetch_id: each.reason for each in crawler.ends()}
-    assert ends["q1.one#1"] == "not_there"
+    assert ends["q1.one#1"] == "source_not_there"
     assert "/3" not in web.paths()
 
 
