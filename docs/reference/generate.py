@@ -143,8 +143,10 @@ def _kind(field: FieldInfo) -> str:
     kind = field.annotation
     name = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
     # typing spells a bounded member out; the outer bounds are in the metadata.
-    name = re.sub(r"typing\.|infra\.settings\.|pydantic\.types\.", "", name)
-    name = re.sub(r"Annotated\[(\w+), FieldInfo\(.*?metadata=\[(.*?)\]\)\]", r"\1 (\2)", name)
+    name = re.sub(r"typing\.|infra\.sections\.|pydantic\.types\.", "", name)
+    name = re.sub(r"Annotated\[(\w+), FieldInfo\(.*?metadata=\[(.*?)\]\)\]", r"\1 \2", name)
+    for written, bound in (("Ge", ">="), ("Gt", ">"), ("Le", "<="), ("Lt", "<")):
+        name = re.sub(rf"{written}\(\w\w=([\d.]+)\),?", rf"{bound} \1", name)
     return " ".join([name.replace("|", "or"), *map(_bound, field.metadata)])
 
 
