@@ -17,6 +17,7 @@ import threading
 import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -75,7 +76,12 @@ def page_text(root: str, url: str) -> str:
 
 def quotes_of(result: Result) -> list[tuple[str, str]]:
     """Return (url, quote) of every span that the result shows."""
-    spans = [span for f in result.findings for c in f.claims for span in (*c.supporting, *c.contradicting)]
+    spans = [
+        span
+        for f in result.findings
+        for c in f.claims
+        for span in (*c.supporting, *c.contradicting)
+    ]
     spans += [span for c in result.conflicts for span in (c.stronger, c.weaker)]
     return [(span.url, span.quote) for span in spans]
 
@@ -94,7 +100,10 @@ def ask(client: Client, corpus: dict[str, Any], port: int, case: dict[str, Any])
         "hit": any(each in case["expect"] for each in cited),
         "cited": cited,
         "expected": case["expect"],
-        "pages": sum(each.name == "fetch_finished" and each.data["state"] == "fetched" for each in result.trace),
+        "pages": sum(
+            each.name == "fetch_finished" and each.data["state"] == "fetched"
+            for each in result.trace
+        ),
         "stop": result.stop.reason.value,
         "seconds": round(time.monotonic() - started, 1),
         "quotes": len(quotes_of(result)),
@@ -102,13 +111,16 @@ def ask(client: Client, corpus: dict[str, Any], port: int, case: dict[str, Any])
         "confidence": result.confidence,
         "faithfulness": result.faithfulness,
     }
-    print(f"{'hit ' if row['hit'] else 'MISS'} {row['pages']:3} pages {row['seconds']:5} s  {case['q']}  {cited}", file=sys.stderr)
+    mark = "hit " if row["hit"] else "MISS"
+    print(
+        f"{mark} {row['pages']:3} pages {row['seconds']:5} s  {case['q']}  {cited}", file=sys.stderr
+    )
     return row
 
 
 def gaps_below(seen: list[tuple[float, str]], interval: float) -> int:
     times = sorted(at for at, _path in seen)
-    return sum(b - a < interval for a, b in zip(times, times[1:], strict=False))
+    return sum(later - earlier < interval for earlier, later in pairwise(times))
 
 
 def run_corpus(name: str, corpus: dict[str, Any], interval: float, most: int) -> dict[str, Any]:
@@ -139,7 +151,9 @@ def run_corpus(name: str, corpus: dict[str, Any], interval: float, most: int) ->
         "quotes": sum(row["quotes"] for row in rows),
         "false_quotes": sum(len(row["false_quotes"]) for row in rows),
         "requests": len(seen),
-        "forbidden_requests": sum(path.startswith(tuple(corpus["forbidden"])) for _at, path in seen),
+        "forbidden_requests": sum(
+            path.startswith(tuple(corpus["forbidden"])) for _at, path in seen
+        ),
         "gaps_below_interval": gaps_below(seen, interval),
         "interval_s": interval,
         "rows": rows,
@@ -147,7 +161,9 @@ def run_corpus(name: str, corpus: dict[str, Any], interval: float, most: int) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", action="append")
     parser.add_argument("--interval", type=float, default=0.05)
     parser.add_argument("--questions", type=int, default=1000)

@@ -9,6 +9,7 @@ from signal_search.errors import StoreFailed
 from infra.heartbeat import beat, leave
 from infra.metrics import Publisher
 from infra.roles import Role
+from workers.pipeline.source_board import post_sources
 from workers.toolbox import Toolbox
 
 _log = structlog.get_logger("workers.reconciler")
@@ -50,6 +51,7 @@ class Reconciler:
 
     def _run(self) -> None:
         next_beat = 0.0
+        _unless_store_fails(lambda: post_sources(self._tools))
         while True:
             if self._tools.clock.monotonic() >= next_beat:
                 next_beat = self._tools.clock.monotonic() + self._tools.settings.queue.heartbeat_s

@@ -41,11 +41,9 @@ def quotes_stand(result: Result, client: Client, job_id: str) -> None:
 
 @pytest.fixture(params=["http", "redis"])
 def client(request: pytest.FixtureRequest, running: Running) -> Iterator[Client]:
-    if request.param == "http":
-        made = Client(running.gateway_url)
-    else:
-        made = Client(redis_url=running.redis_url)
-    with made:
+    urls = {"http": running.gateway_url, "redis": None}
+    redis_url = running.redis_url if request.param == "redis" else None
+    with Client(urls[request.param], redis_url=redis_url) as made:
         yield made
 
 

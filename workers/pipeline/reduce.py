@@ -15,6 +15,7 @@ from workers.pipeline.ending import clear_job, end_job
 from workers.pipeline.offers import offer
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules, from_log
+from workers.pipeline.source_board import post_outcomes
 from workers.pipeline.state import JobView, fold
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
@@ -132,6 +133,7 @@ def _publish(tools: Toolbox, stored: StoredJob, view: JobView, rules: Rules) -> 
         return
     result = publish(view, _documents(tools, stored.spec.id, view), rules)
     event = JobEvent.DEGRADE if view.stopped.stop.reason in _PARTIAL else JobEvent.SUCCEED
+    post_outcomes(tools, result.source_outcomes)
     end_job(tools, stored.spec.id, event, result=result)
 
 

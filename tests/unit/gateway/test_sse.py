@@ -1,4 +1,4 @@
-"""Events: the shape on the wire, keep-alives, and an end for every stream. Time is counted in reads, not waited for."""
+"""Events: the shape on the wire, keep-alive lines, and an end for every stream. Time is counted in reads, not waited for."""
 
 import asyncio
 from typing import Any

@@ -1,0 +1,35 @@
+"""What the gateway shows of the sources: the registry as the workers see it, and each source's last outcome."""
+
+from collections.abc import Iterable
+
+import msgspec
+from signal_search.contracts.result import SourceOutcome
+
+from infra import keys
+from infra.redis import store_errors
+from workers.toolbox import Toolbox
+
+_HEALTH_TTL_S = 86_400
+
+
+def post_sources(tools: Toolbox) -> None:
+    """Write the registry's rows for the gateway, which never imports the workers.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    with store_errors():
+        tools.redis.set(keys.sources(), msgspec.json.encode(tools.registry.views()))
+
+
+def post_outcomes(tools: Toolbox, outcomes: Iterable[SourceOutcome]) -> None:
+    """Write how each source did in the job that ended last, for a day; sites and feeds by address are left out.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    with store_errors():
+        for each in outcomes:
+            if ":" not in each.source_id and each.state != "not_asked":
+                text = f"{each.state}: {each.reason}" if each.reason else each.state
+                tools.redis.set(keys.source_health(each.source_id), text, ex=_HEALTH_TTL_S)
