@@ -10,17 +10,10 @@ import asyncio
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from signal_search.client import Client
@@ -28,20 +21,15 @@ from signal_search.contracts.budget import Dimension
 from signal_search.contracts.source import Request
 
 from bench import bare
+from bench.place import BUSY, HOSTS, INTERVAL_S, Place, place, process
 from budget.frontier import Offer
 from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
 from infra.embedded_redis import broker_url
-from infra.loopback_web.server import hosts as web_hosts
-from infra.redis import Redis, connect
-from infra.settings import load
-from infra.stack import Parts, Stack
+from infra.redis import Redis
 from workers.fetching.cache import fingerprint, host_key
 from workers.pipeline.encoding import encode_request
 
-INTERVAL_S = 0.05
-HOSTS = [f"h{number}.bench.test" for number in range(200)]
-BUSY = "busy.bench.test"
 PAGES = 4
 BUSY_PAGES = 11
 JOBS = 60
@@ -50,76 +38,9 @@ RESERVATIONS = 1000
 QUESTION = b'{"query":"How high is Mount Corvel?"}'
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def tell(name: str, figures: dict[str, Any]) -> dict[str, Any]:
     print(f"{name}: {json.dumps(figures)}", file=sys.stderr)
     return figures
-
-
-class Place:
-    """One stack with its raw server, and the addresses of both."""
-
-    def __init__(self, stack: Stack, raw_port: int, port: int) -> None:
-        self.stack = stack
-        self.raw_port = raw_port
-        self.port = port
-        self.redis: Redis = connect(stack.redis_url)
-
-    def workers(self) -> list[int]:
-        kept = [each.child for each in self.stack.processes if each.child.name.startswith("worker")]
-        return [child.pid for child in kept if child.pid]
-
-    def requests(self) -> list[tuple[float, str, str]]:
-        connection = HTTPConnection("127.0.0.1", self.raw_port, timeout=10)
-        connection.request("GET", "/__log")
-        rows = json.loads(connection.getresponse().read())
-        connection.close()
-        return [(row[0], row[1], row[2]) for row in rows]
-
-
-@contextmanager
-def process(command: list[str], **environment: str) -> Iterator[None]:
-    with subprocess.Popen(
-        command,
-        env={**os.environ, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as running:
-        try:
-            yield
-        finally:
-            running.terminate()
-
-
-@contextmanager
-def place() -> Iterator[Place]:
-    raw_port, web_port, port = free_port(), free_port(), free_port()
-    listed = {**web_hosts(web_port), **dict.fromkeys([*HOSTS, BUSY], f"127.0.0.1:{raw_port}")}
-    environment = {
-        "SIGNAL_SEARCH_LOOPBACK__ONLY": "true",
-        "SIGNAL_SEARCH_LOOPBACK__HOSTS": json.dumps(listed),
-        "SIGNAL_SEARCH_POLITENESS__LOOPBACK_INTERVAL_S": str(INTERVAL_S),
-        "SIGNAL_SEARCH_FETCH__CONCURRENCY": "128",
-        "SIGNAL_SEARCH_GATEWAY__TENANT_SLOTS": "5000",
-        "SIGNAL_SEARCH_GATEWAY__DEPLOYMENT_SLOTS": "5000",
-    }
-    parts = Parts(workers={"crawl": 2, "reduce": 1}, gateway=True, port=port, web_port=web_port)
-    server = str(Path(__file__).with_name("raw_server.py"))
-    with (
-        tempfile.TemporaryDirectory(prefix="ss-bench-") as folder,
-        process([sys.executable, server, str(raw_port)]),
-    ):
-        stack = Stack(load(data_dir=folder, redis_url=""), parts, environment=environment)
-        stack.start()
-        try:
-            yield Place(stack, raw_port, port)
-        finally:
-            stack.stop()
 
 
 def submissions(at: Place) -> dict[str, Any]:

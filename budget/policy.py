@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from signal_search.contracts.budget import Amounts, Budget, Dimension
 
-_CJK_FIRST, _CJK_LAST = "\u4e00", "\u9fa5"  # the range of seed 000
-_CHARACTERS_PER_TOKEN = 4
 _FORECAST_PERCENT = 85
 
 
@@ -42,25 +40,6 @@ def levels_for(job_id: str, tenant: str) -> tuple[str, ...]:
     return job_level(job_id), f"tenant:{tenant}", "deployment"
 
 
-def estimate_tokens(text: str) -> int:
-    """Return the token estimate of seed 000: each character U+4E00 to U+9FA5 one, four others one, cut to a whole."""
-    wide = sum(_CJK_FIRST <= each <= _CJK_LAST for each in text)
-    return wide + (len(text) - wide) // _CHARACTERS_PER_TOKEN
-
-
-def is_over(used: int, limit: int) -> bool:
-    """Say whether a limit is reached: from the limit itself on (seed 000)."""
-    return used >= limit
-
-
 def forecast(limit: int) -> int:
     """Return what a job with this limit is expected to use: 85 percent of it (seed 000)."""
     return limit * _FORECAST_PERCENT // 100
-
-
-def fetch_cost(passage_tokens: int) -> Amounts:
-    """Return what to reserve for one fetch: the fetch, and the tokens of the passages it is expected to yield.
-
-    passage_tokens: `planning.passage_tokens` of the settings.
-    """
-    return {Dimension.FETCHES: 1, Dimension.TOKENS: passage_tokens}

@@ -2,18 +2,25 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from msgspec import Struct
 
 from scoring.relevance import Variants, variants_of
 from scoring.text import is_chinese, tokens
 
+# The lists of words are made on first use: the first Chinese one reads the dictionary, which takes half a second.
+
+
 # Words of a question that say what to do with its subject, not what the subject is.
-_GENERIC = frozenset(
-    tokens(
-        "work works use used using mean means happen need want make get do does way explain describe"
-    )
-) | frozenset(tokens("使用 工作 意思 进行 实现 介绍 说明 解释 做 用 中 上 里 是 有"))
+@cache
+def _generic() -> frozenset[str]:
+    return frozenset(
+        tokens(
+            "work works use used using mean means happen need want make get do does way explain describe"
+        )
+    ) | frozenset(tokens("使用 工作 意思 进行 实现 介绍 说明 解释 做 用 中 上 里 是 有"))
+
 
 _NUMBER = r"(?:\d[\d,. ]*|one|two|three|four|five|six|seven|eight|nine|ten|[一二三四五六七八九十百千万亿]+)"
 _LENGTH = (
@@ -41,12 +48,17 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+
+
 # The words of a measure question are answered by the measure itself: "How high" by "2,847 metres".
-_ANSWERED_BY_VALUE = frozenset(
-    tokens(
-        "high tall long deep far wide height length depth many much year date day maximum minimum"
-    )
-) | frozenset(tokens("海拔 多高 高度 多长 长度 多少 多大 何时 时候 哪年"))
+@cache
+def _answered_by_value() -> frozenset[str]:
+    return frozenset(
+        tokens(
+            "high tall long deep far wide height length depth many much year date day maximum minimum"
+        )
+    ) | frozenset(tokens("海拔 多高 高度 多长 长度 多少 多大 何时 时候 哪年"))
+
 
 _NAME = re.compile(
     r"(?:[A-Z][\w'’*+.-]*|\w*\d\w*)(?:\s+(?:of\s+|the\s+)?(?:[A-Z][\w'’*+.-]*|\w*\d\w*))*"
@@ -55,15 +67,17 @@ _QUOTED = re.compile(r"《([^》]{1,40})》|“([^”]{1,40})”")
 
 
 # A sentence against something says so with one of these.
-_CONTRARY = frozenset(
-    tokens(
-        "criticism criticised criticized critics limitation limitations limited limits fail fails failed failure "
-        "problem problems drawback drawbacks disadvantage disadvantages risk risks danger harm harmful weakness "
-        "controversial disputed however although despite cannot not without"
+@cache
+def _contrary() -> frozenset[str]:
+    return frozenset(
+        tokens(
+            "criticism criticised criticized critics limitation limitations limited limits fail fails failed failure "
+            "problem problems drawback drawbacks disadvantage disadvantages risk risks danger harm harmful weakness "
+            "controversial disputed however although despite cannot not without"
+        )
+    ) | frozenset(
+        tokens("局限 批评 失败 无效 缺点 问题 风险 然而 但是 不足 争议 危害 限制 弊端 不能 无法")
     )
-) | frozenset(
-    tokens("局限 批评 失败 无效 缺点 问题 风险 然而 但是 不足 争议 危害 限制 弊端 不能 无法")
-)
 
 
 # What is asked of a thing, in Chinese; what stands before it is the thing's name.
@@ -145,12 +159,12 @@ def is_about(need: Need, words: frozenset[str]) -> bool:
 
 def is_wanted(need: Need, held: frozenset[str]) -> bool:
     """Return whether a sentence with these words speaks on the side that is asked for."""
-    return not need.is_contrary or not _CONTRARY.isdisjoint(held)
+    return not need.is_contrary or not _contrary().isdisjoint(held)
 
 
 def weight_in_question(word: str) -> float:
     """Return how much a word says about the subject: .3 for verbs that any question may have."""
-    return 0.3 if word in _GENERIC else 1.0
+    return 0.3 if word in _generic() else 1.0
 
 
 def is_answered(need: Need, sentence: str) -> bool | None:
@@ -162,4 +176,4 @@ def is_answered(need: Need, sentence: str) -> bool | None:
 
 def is_value_word(word: str) -> bool:
     """Return whether a question word is answered by the value itself."""
-    return word in _ANSWERED_BY_VALUE
+    return word in _answered_by_value()

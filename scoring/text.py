@@ -11,12 +11,11 @@ import warnings
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-# Python 3.11 warns of escapes in jieba's sources when it compiles them.
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
+if TYPE_CHECKING:
     import jieba
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -105,6 +104,11 @@ def _single_end(word: str) -> str:
 
 @cache
 def _dictionary() -> "jieba.Tokenizer":
+    # Imported here: it takes a third of a second, and most processes never meet Chinese. Python 3.11 warns of escapes
+    # in its sources when it compiles them.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import jieba  # noqa: PLC0415
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True

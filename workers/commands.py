@@ -1,20 +1,19 @@
-"""The commands of this room: sources, replay, evaluation and the demo."""
+"""The commands of this room: sources, replay, evaluation and the demo.
+
+Every command line starts by loading this file, so each command imports what it needs when it runs.
+"""
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Invalid
 
-from infra.bundle import unpack
-from infra.settings import current
-from workers.demo import run_demo
-from workers.evaluation import evaluate_claims
-from workers.pipeline.replay import Replay, replay
-from workers.registry import Registry
+if TYPE_CHECKING:
+    from workers.pipeline.replay import Replay
 
 _DATA = Path("../shared/data/claims")
 
@@ -39,11 +38,16 @@ def demo(
     question: Annotated[str, typer.Argument(help="What to ask the demo's small web.")] = "",
 ) -> None:
     """Start everything on this machine, ask a small web of our own, print the answer, leave nothing running."""
+    from workers.demo import run_demo  # noqa: PLC0415
+
     raise typer.Exit(run_demo(question))
 
 
 def list_sources(*, as_json: JsonFlag = False) -> None:
     """List the sources of this deployment."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.registry import Registry  # noqa: PLC0415
+
     views = Registry(current()).views()
     if as_json:
         _print_json(views)
@@ -70,6 +74,9 @@ def replay_bundle(
     as_json: JsonFlag = False,
 ) -> None:
     """Fold a bundle again without network or Redis; exit code 1 when an unchanged replay differs."""
+    from infra.bundle import unpack  # noqa: PLC0415
+    from workers.pipeline.replay import replay  # noqa: PLC0415
+
     made = replay(unpack(file.read_bytes()), dict(_change(each) for each in changes or []))
     if as_json:
         _print_json(made)
@@ -88,7 +95,7 @@ def _change(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _tell(made: Replay) -> None:
+def _tell(made: "Replay") -> None:
     typer.echo(
         f"{made.job_id}: {'the same result' if made.same else 'a different result'}, {made.digest}"
     )
@@ -104,6 +111,9 @@ def eval_claims(
     most: Annotated[int, typer.Option("--most", min=0, help="Rows per file; 0: all.")] = 0,
 ) -> None:
     """Verify labelled claims with the embedded judge; prints JSON with n, both directions and a control."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.evaluation import evaluate_claims  # noqa: PLC0415
+
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
     _print_json(evaluate_claims(folder, most, current().verify.model_dump()))

@@ -5,8 +5,7 @@ import os
 from infra.logging import configure
 from infra.settings import current
 from scoring.text import tokens
-from workers.celery_app import add_background
-from workers.fetch_loop import FetchLoop
+from workers.celery_app import Background, add_background
 from workers.reconciler import Reconciler
 from workers.tasks import app, publisher, ring, toolbox
 
@@ -24,7 +23,9 @@ def _reconciler(worker: str) -> Reconciler:
     return Reconciler(toolbox(), publisher(), worker=worker, role=role, pid=os.getpid())
 
 
-def _fetch_loop(_worker: str) -> FetchLoop:
+def _fetch_loop(_worker: str) -> Background:
+    from workers.fetch_loop import FetchLoop  # noqa: PLC0415  half a second that only this role needs
+
     return FetchLoop(_settings, ring)
 
 

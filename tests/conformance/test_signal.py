@@ -11,6 +11,7 @@ from signal_search.contracts.document import Document
 from signal_search.contracts.query import Intent, Tier
 from signal_search.contracts.result import Stop, StopReason
 
+from budget.policy import forecast
 from infra.settings import DEFAULTS
 from scoring.authority import authority
 from scoring.bias import bias
@@ -29,7 +30,7 @@ from tests.conformance.cases import FOLDER, Case, params
 from workers.planning.decompose import decompose
 from workers.planning.intent import needs_clarification, read_intent
 from workers.planning.override import ordered_tier, split_override
-from workers.planning.tier import expected_tokens, read_tier
+from workers.planning.tier import read_tier
 from workers.planning.topics import topics_of
 
 SETTINGS = tomllib.loads(DEFAULTS.read_text())
@@ -102,7 +103,7 @@ def check_budget_default(given: Case, expect: Case) -> None:
     limits = SETTINGS["tiers"][given["tier"]]
     assert limits["tokens"] == expect["budget"]
     assert limits["max_sources"] == expect["max_sources"]
-    assert expected_tokens(limits["tokens"]) == expect["estimate"]
+    assert forecast(limits["tokens"]) == expect["estimate"]
 
 
 def _golden(name: str) -> tuple[float, float]:

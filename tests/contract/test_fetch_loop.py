@@ -7,6 +7,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from itertools import pairwise
 
 import pytest
 from redis import Redis
@@ -47,6 +48,9 @@ def web() -> Iterator[Web]:
 
 class InlinePool:
     """The real parsing without a process of its own: only `test_a_page_is_parsed_in_a_process` pays for one."""
+
+    async def warm(self) -> None:
+        pass
 
     async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
         return parse_reply(request, raw)
@@ -143,10 +147,13 @@ def crawl(
 
 
 async def _open(stack: AsyncExitStack, crawler: Crawler) -> Fetchers:
+    return Fetchers(crawler.tools, await stack.enter_async_context(opened(crawler)))
+
+
+def opened(crawler: Crawler) -> Exchanges:
     exchanges = Exchanges(crawler.settings, crawler.tools.clock)
-    await stack.enter_async_context(exchanges)
     exchanges._pool = InlinePool()  # type: ignore[assignment]
-    return Fetchers(crawler.tools, exchanges)
+    return exchanges
 
 
 # --- robots.txt -------------------------------------------------------------------------------------------------------
@@ -254,7 +261,7 @@ def test_two_workers_never_meet_at_one_host_and_hosts_do_not_wait_for_each_other
     for host in ("a.test", "b.test"):
         times = [each.at_s for each in web.log if each.host.startswith(host)]
         assert len(times) == 4
-        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= PAUSE_S
+        assert min(b - a for a, b in pairwise(times)) >= PAUSE_S
     first_of_each = {each.host: each.at_s for each in reversed(web.log)}
     apart = first_of_each["a.test"] - first_of_each["b.test"]
     assert abs(apart) < PAUSE_S
@@ -299,7 +306,7 @@ def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str
         crawler.ask(web.url("/busy"), kind="api")
         crawler.ask(web.url("/other"), "job_2", kind="api")  # waits in the queue already
         [end] = await crawler.heard()
-        assert (end.state, end.reason, end.status) == ("missed", "source_too_many_requests", 429)
+        assert (end.state, end.reason, end.status) == ("missed", "source_rate_limited", 429)
         assert end.until_ms is not None
         assert 3_600_000 <= end.until_ms - now_ms < 3_620_000
         crawler.ask(web.url("/third"), "job_3", kind="api")
@@ -335,7 +342,7 @@ def test_a_redirect_comes_back_and_its_target_goes_through_the_queue(
     crawler = crawl(web, redis_url, play)
     assert web.paths() == ["/robots.txt", "/old", "/new"]
     times = crawler.arrivals()
-    assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= PAUSE_S
+    assert min(b - a for a, b in pairwise(times)) >= PAUSE_S
 
 
 def test_five_jobs_that_ask_the_same_are_one_request(
@@ -389,8 +396,7 @@ def test_a_request_that_every_worker_lost_is_given_up(
 ) -> None:
     async def play(crawler: Crawler) -> None:
         await until(lambda: redis.get(keys.boot()) is not None, "the loop runs")
-        exchanges = Exchanges(crawler.settings, crawler.tools.clock)
-        async with exchanges:
+        async with opened(crawler) as exchanges:
             crawler.ask(web.url("/a"), kind="api")
             later = crawler.tools.clock.now_ms() + 2 * int(PAUSE_S * 1000)
             turn = await exchanges.frontier.turn(
@@ -412,7 +418,7 @@ def make(web: Web, redis_url: str, lease_ms: int) -> Finished | Postponed:
     crawler = Crawler(web, settings_for(web, redis_url))
 
     async def run() -> Finished | Postponed:
-        async with Exchanges(crawler.settings, crawler.tools.clock) as exchanges:
+        async with opened(crawler) as exchanges:
             crawler.ask(web.url("/a"), kind="api")
             turn = await exchanges.frontier.turn([], 1, lease_ms=lease_ms, pause_ms=1)
             await asyncio.sleep(0.01)
@@ -429,7 +435,7 @@ def test_who_lost_its_lease_does_not_send(redis: Redis, redis_url: str, web: Web
 def test_who_has_its_lease_sends(redis: Redis, redis_url: str, web: Web) -> None:
     made = make(web, redis_url, lease_ms=10_000)
     assert isinstance(made, Finished)
-    assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "source_not_there")
+    assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "source_not_found")
     assert made.pause_ms == round(PAUSE_S * 1000) + 2
     assert web.paths() == ["/a"]
 
@@ -462,6 +468,24 @@ def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
         assert each.detail == "the reply could not be parsed in time"
 
 
+def test_a_parser_that_hangs_takes_no_other_reply_with_it() -> None:
+    """Replies of other hosts wait for the same process: their time must not run meanwhile."""
+
+    async def run() -> list[FetchOutcome]:
+        pool = ParsePool(1, 4.0, moody)
+        names = ("hang", "fine", "good")
+        asked = [pool.parse(a_request(f"https://site.test/{each}"), a_reply()) for each in names]
+        outcomes = await asyncio.gather(*asked)
+        last = list((pool._pool._processes or {}).values())
+        pool.close()
+        for each in last:
+            each.join(5)
+        return outcomes
+
+    states = [each.state for each in asyncio.run(run())]
+    assert states == [FetchState.MISSED, FetchState.FETCHED, FetchState.FETCHED]
+
+
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
@@ -490,7 +514,7 @@ def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
     assert not stopping.is_alive()
     assert not loop._thread.is_alive()
     ends = {each.fetch_id: each.reason for each in crawler.ends()}
-    assert ends["q1.one#1"] == "source_not_there"
+    assert ends["q1.one#1"] == "source_not_found"
     assert "/3" not in web.paths()
 
 

@@ -1,6 +1,6 @@
 """Builders with sensible defaults: a test names only what it is about."""
 
-from typing import Any
+from typing import Any, cast
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobSpec
@@ -11,6 +11,7 @@ from signal_search.contracts.source import Request
 from signal_search.contracts.trace import (
     CallRefused,
     CallStarted,
+    Entry,
     FetchFinished,
     FetchQueued,
     LogEntry,
@@ -157,7 +158,7 @@ def stopped(*evidence: str, **changes: Any) -> Stopped:
     )
 
 
-def a_log(*entries: LogEntry, job: JobSpec | None = None, **plan: Any) -> list[LogEntry]:
+def a_log(*entries: Entry, job: JobSpec | None = None, **plan: Any) -> list[LogEntry]:
     """Submitted, planned (keywords are those of the plan), then what is given."""
     submitted = Submitted(at_ms=NOW_MS, key="submitted", job=job or a_job())
-    return [submitted, planned(**plan), *entries]
+    return cast("list[LogEntry]", [submitted, planned(**plan), *entries])

@@ -65,7 +65,15 @@ def _following(view: JobView, evidence: Evidence, rules: StopRules) -> tuple[Pla
         each.started is not None for each in view.calls.values()
     )
     found = next_round(plan, open_ids, view.round + 1, left)
-    return tuple(each for each in found if each.id not in view.calls or _is_later(view, each))
+    reached = {
+        view.calls[each.call_id].call.source_id for each in view.fetches() if each.has_arrived
+    }
+    return tuple(
+        each
+        for each in found
+        if each.source_id in reached  # asking again in other words does not reach the unreachable
+        and (each.id not in view.calls or _is_later(view, each))
+    )
 
 
 def _is_later(view: JobView, call: PlannedCall) -> bool:

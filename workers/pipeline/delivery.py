@@ -6,8 +6,8 @@ from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
 
-from budget.policy import estimate_tokens
 from infra.job_store import life_ms
+from scoring.passages import estimate_tokens
 from workers.pipeline.state import call_of
 from workers.toolbox import Toolbox
 

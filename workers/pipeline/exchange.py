@@ -80,6 +80,7 @@ class Exchanges:
         """Close connections and end the parser processes."""
         self._pool.close()
         await self._client.aclose()
+        await self.frontier.aclose()
         await self._redis.aclose()
 
     @property

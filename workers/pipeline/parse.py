@@ -65,18 +65,26 @@ class ParsePool:
         self._processes = processes
         self._timeout_s = timeout_s
         self._parse = parse
+        self._turns = asyncio.Semaphore(processes)
         self._pool = self._open()
 
     async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
-        """Return what a reply holds; a parser that hangs or dies is a bad reply."""
+        """Return what a reply holds; a parser that hangs or dies is a bad reply.
+
+        Who waits for a process waits here, so that its time does not run and nobody is killed along with another.
+        """
         loop = asyncio.get_running_loop()
-        pool = self._pool
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                return await loop.run_in_executor(pool, self._parse, request, raw)
-        except (TimeoutError, BrokenProcessPool):
-            self._replace(pool)
-            return missed(request, BadReply(), "the reply could not be parsed in time", raw=raw)
+        async with self._turns:
+            pool = self._pool
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    return await loop.run_in_executor(pool, self._parse, request, raw)
+            except (TimeoutError, BrokenProcessPool):
+                was_killed = pool is not self._pool  # with another reply's parser
+                self._replace(pool)
+        if was_killed:
+            return await self.parse(request, raw)
+        return missed(request, BadReply(), "the reply could not be parsed in time", raw=raw)
 
     async def warm(self) -> None:
         """Return when a process is ready to parse; a new one needs seconds for its first page."""

@@ -6,12 +6,13 @@ Nothing is asked of a model and nothing is fetched; what was cut or could not be
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from signal_search.contracts.budget import Budget, Dimension
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.query import RetrieveRequest, Tier
 from signal_search.contracts.source import SourceView
 
+from budget.policy import forecast, limits_for
 from workers.planning.choose_sources import IDENTIFIED, Choice, choose_sources, constraint_use
 from workers.planning.decompose import Decomposition, decompose, is_covered
 from workers.planning.expand import expand
@@ -20,7 +21,7 @@ from workers.planning.intent import IntentReading, needs_clarification, read_int
 from workers.planning.language import language_of
 from workers.planning.override import ordered_tier, split_override
 from workers.planning.subject import contrary_question
-from workers.planning.tier import TierReading, expected_tokens, read_tier
+from workers.planning.tier import TierReading, read_tier
 from workers.planning.topics import SCHEME_TOPICS, topics_of
 
 CLARIFY_NOTE = "clarification_suggested"
@@ -145,16 +146,13 @@ def _topics(text: str) -> dict[str, float]:
 def _limits(
     tier: TierLimits, budget: int | Budget | None, ceilings: Mapping[str, int]
 ) -> dict[str, int]:
-    found = {
-        Dimension.TOKENS.value: tier.tokens,
-        Dimension.CALLS.value: tier.calls,
-        Dimension.FETCHES.value: tier.fetches,
-        Dimension.BYTES.value: tier.bytes,
-        Dimension.ROUNDS.value: tier.max_rounds,
+    plain = {
+        each.value: getattr(tier, each.value) for each in Dimension if each != Dimension.ROUNDS
     }
-    asked = Budget(tokens=budget) if isinstance(budget, int) else budget or Budget()
-    found |= {name: value for name, value in structs.asdict(asked).items() if value is not None}
-    return {name: min(value, ceilings.get(name, value)) for name, value in found.items()}
+    found = limits_for({**plain, Dimension.ROUNDS.value: tier.max_rounds}, budget)
+    return {
+        each.value: min(amount, ceilings.get(each.value, amount)) for each, amount in found.items()
+    }
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------
@@ -216,7 +214,7 @@ def _notes(
     found = [
         f"intent cue: {asked.intent.reason}",
         f"decomposition: {split.pattern}",
-        f"expected_tokens: {expected_tokens(purse[Dimension.TOKENS])}",
+        f"expected_tokens: {forecast(purse[Dimension.TOKENS])}",
         split.note,
         "" if is_covered(split) else "a part of the question is covered by no sub-question",
         CLARIFY_NOTE if is_unclear else "",

@@ -10,8 +10,6 @@ from signal_search.contracts.query import Intent, Tier
 
 from workers.planning.cues import cues_of
 
-# Seed 000: a plan expects to use this share of its tier's tokens.
-EXPECTED_SHARE = 0.85
 
 RESEARCH = "含研究/调研类词"
 WEIGH = "含诊断/对比/方案类词"
@@ -33,11 +31,6 @@ def read_tier(text: str, intent: Intent, ordered: Tier | None = None) -> TierRea
     if ordered is not None:
         return TierReading(ordered, ORDERED)
     return _BY_INTENT[intent](cues_of(text))
-
-
-def expected_tokens(limit_tokens: int) -> int:
-    """Return what a job of this limit is expected to use."""
-    return int(limit_tokens * EXPECTED_SHARE)
 
 
 def _research(cues: frozenset[str]) -> TierReading:

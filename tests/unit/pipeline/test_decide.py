@@ -1,6 +1,7 @@
 """What to do next: stop at the deadline, at an empty purse, when nothing is left; else fetch, or open a round."""
 
 import itertools
+from typing import Any
 
 import pytest
 from signal_search.contracts.document import Document
@@ -8,7 +9,7 @@ from signal_search.contracts.plan import PlannedCall, SubQuestion
 from signal_search.contracts.query import Tier
 from signal_search.contracts.result import StopReason
 from signal_search.contracts.source import Link
-from signal_search.contracts.trace import Expanded, LogEntry
+from signal_search.contracts.trace import Entry, Expanded
 
 from infra.settings import load
 from tests.fakes.builders import (
@@ -28,7 +29,7 @@ from workers.pipeline.state import fold
 RULES = snapshot(load())
 DEADLINE_MS = NOW_MS + 60_000  # that of the builders' plan
 OFF_TOPIC = a_document(doc_id="x", title="Tea", text="Green tea is grown on terraces.")
-TWO_ROUNDS = {
+TWO_ROUNDS: dict[str, Any] = {
     "tier": Tier.L2,
     "max_rounds": 2,
     "questions": (
@@ -42,7 +43,7 @@ TWO_ROUNDS = {
 }
 
 
-def decided(*entries: LogEntry, at_ms: int = NOW_MS + 10, documents: dict[str, Document] | None = None, **plan: object) -> Decision:  # fmt: skip
+def decided(*entries: Entry, at_ms: int = NOW_MS + 10, documents: dict[str, Document] | None = None, **plan: Any) -> Decision:  # fmt: skip
     return decide(fold(a_log(*entries, **plan)), documents or {}, RULES, now_ms=at_ms)
 
 
@@ -97,7 +98,7 @@ REFUSED_FETCH = [
 
 @pytest.mark.parametrize("refusal", [REFUSED_CALL, REFUSED_FETCH], ids=["call", "fetch"])
 def test_a_refusal_for_lack_of_money_ends_the_search_when_nothing_is_outstanding(
-    refusal: list[LogEntry],
+    refusal: list[Entry],
 ) -> None:
     """What is on its way may cost less than was held for it, and what it does not use comes back."""
     on_its_way = [*refusal, started("q1.two", 1), queued("q1.two#1")]
@@ -136,7 +137,7 @@ def test_an_empty_purse_leaves_a_coverage_tier_short() -> None:
 
 def test_the_next_round_is_opened_only_when_this_one_is_over() -> None:
     documents = {"x": OFF_TOPIC}
-    log: list[LogEntry] = []
+    log: list[Entry] = []
     for entry in (started("q1.one", 1), queued("q1.one#1")):
         log.append(entry)
         decision = decided(*log, documents=documents, **TWO_ROUNDS)

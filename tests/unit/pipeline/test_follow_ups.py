@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from signal_search.contracts.plan import PlannedCall
 from signal_search.contracts.source import Link
-from signal_search.contracts.trace import FetchFinished, LogEntry
+from signal_search.contracts.trace import Entry, FetchFinished
 
 from infra.settings import load
 from tests.fakes.builders import a_log, a_request, finished, queued, started
@@ -31,7 +31,7 @@ def site_rules(**changes: Any) -> Rules:
     return replace(RULES, site=SiteRules(**{"max_pages": 5, "max_depth": 3, **changes}))
 
 
-def page(number: int, url: str, *links: Link, depth: int = 0, **end: Any) -> list[LogEntry]:
+def page(number: int, url: str, *links: Link, depth: int = 0, **end: Any) -> list[Entry]:
     """A page of the site that was asked for and came."""
     fetch_id = f"{CALL}#{number}"
     return [
@@ -40,7 +40,7 @@ def page(number: int, url: str, *links: Link, depth: int = 0, **end: Any) -> lis
     ]
 
 
-def of_site(*entries: LogEntry, rules: Rules | None = None) -> list[Wanted]:
+def of_site(*entries: Entry, rules: Rules | None = None) -> list[Wanted]:
     log = a_log(started(CALL, 1), *entries, calls=CALLS)
     return follow_ups(fold(log), rules or site_rules())
 
@@ -56,7 +56,7 @@ def moved(fetch_id: str, to: str) -> FetchFinished:
     return finished(fetch_id, state="redirected", status=302, redirect_to=to)
 
 
-def of_call(*entries: LogEntry, rules: Rules = RULES) -> list[Wanted]:
+def of_call(*entries: Entry, rules: Rules = RULES) -> list[Wanted]:
     return follow_ups(fold(a_log(started("q1.one", 1), *entries)), rules)
 
 
@@ -74,7 +74,7 @@ def test_a_redirect_is_followed_once() -> None:
 
 @pytest.mark.parametrize(("hops", "followed"), [(0, True), (1, True), (2, True), (3, False)])
 def test_redirects_in_a_row_are_capped(hops: int, followed: bool) -> None:
-    chain: list[LogEntry] = []
+    chain: list[Entry] = []
     for hop in range(hops + 1):
         fetch_id = "q1.one#1" + ".0" * hop
         chain += [queued(fetch_id, f"{SITE}{hop}"), moved(fetch_id, f"{SITE}{hop + 1}")]

@@ -6,7 +6,7 @@ import pytest
 from signal_search.contracts.plan import ConstraintUse, PlannedCall
 from signal_search.contracts.query import Constraints, RetrieveRequest
 from signal_search.contracts.result import SourceOutcome
-from signal_search.contracts.trace import LogEntry
+from signal_search.contracts.trace import Entry
 
 from tests.fakes.builders import (
     a_document,
@@ -38,7 +38,7 @@ SKIPPED: dict[str, Any] = {
 }
 
 
-def outcome(*entries: LogEntry) -> SourceOutcome:
+def outcome(*entries: Entry) -> SourceOutcome:
     """That of source `one`; `in` is evidence, `out` was filtered out by a constraint."""
     return outcomes_of(fold(a_log(*entries)), DOCUMENTS, ["in"])[0]
 
@@ -56,7 +56,7 @@ def outcome(*entries: LogEntry) -> SourceOutcome:
         ([finished("q1.one#1", **SKIPPED)], "refused"),
     ],
 )
-def test_the_states_of_a_source_that_was_asked(entries: list[LogEntry], state: str) -> None:
+def test_the_states_of_a_source_that_was_asked(entries: list[Entry], state: str) -> None:
     assert outcome(*ASKED, *entries).state == state
 
 

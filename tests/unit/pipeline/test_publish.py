@@ -1,11 +1,13 @@
 """From a stopped job to its result: pure, and made of exactly what was known at the decision."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from signal_search.contracts.document import Document
 from signal_search.contracts.plan import PlannedCall
 from signal_search.contracts.result import Result, StopReason
-from signal_search.contracts.trace import LogEntry
+from signal_search.contracts.trace import Entry
 from signal_search.errors import Broken
 
 from infra.settings import load
@@ -60,9 +62,7 @@ ASKED = [
 ALL = ("a", "b", "c", "tea")
 
 
-def published(
-    *entries: LogEntry, documents: dict[str, Document] | None = None, **plan: object
-) -> Result:
+def published(*entries: Entry, documents: dict[str, Document] | None = None, **plan: Any) -> Result:
     log = a_log(*entries, **{"calls": CALLS, **plan})
     return publish(fold(log), DOCUMENTS if documents is None else documents, RULES)
 

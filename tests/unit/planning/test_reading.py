@@ -7,7 +7,7 @@ from workers.planning.identifiers import Identifier, find_identifiers, is_isbn
 from workers.planning.intent import needs_clarification, read_intent
 from workers.planning.language import language_of
 from workers.planning.override import ordered_tier, split_override
-from workers.planning.tier import expected_tokens, read_tier
+from workers.planning.tier import read_tier
 from workers.planning.topics import topics_of
 
 # --- orders -----------------------------------------------------------------------------------------------------------
@@ -42,10 +42,6 @@ def test_prefix_then_depth_then_required_tier() -> None:
 def test_order_beats_the_rules_and_is_the_reason() -> None:
     reading = read_tier("survey of everything", Intent.RESEARCH, Tier.L0)
     assert (reading.tier, reading.reason) == (Tier.L0, "用户指定")
-
-
-def test_expected_tokens_are_85_percent() -> None:
-    assert expected_tokens(30_000) == 25_500
 
 
 # --- language ---------------------------------------------------------------------------------------------------------
