@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -136,3 +137,19 @@ def test_a_histogram_s_buckets_come_in_their_order(redis: Redis, clock: FixedClo
     assert bounds == sorted(bounds)
     assert bounds[-1] == float("inf")
     assert len(bounds) == 12
+
+
+def test_threads_that_share_a_publisher_add_each_count_once(
+    redis: Redis, clock: FixedClock
+) -> None:
+    publisher = Publisher(redis, clock)
+    counter = STEPS.labels(task="crawl", outcome="shared")
+
+    def work(_number: int) -> None:
+        counter.inc()
+        publisher.publish(at_once=True)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(200)))
+    page = render(redis, clock)
+    assert value(page, "signal_search_steps_total", task="crawl", outcome="shared") == 200

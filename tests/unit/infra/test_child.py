@@ -1,6 +1,7 @@
 """Small real processes; time between restarts is set, not slept."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -184,3 +185,35 @@ def test_a_minute_of_life_forgives(log: Path) -> None:
     clock.advance(1000)
     assert each.look()
     each.child.wait(10)
+
+
+LEAVES_A_CHILD = """
+import subprocess, sys
+print(subprocess.Popen(["sleep", "60"]).pid, flush=True)
+sys.stdin.read()
+import time
+time.sleep(60)
+"""
+
+
+def test_what_a_dead_process_left_in_its_session_is_killed_before_it_starts_again(
+    log: Path,
+) -> None:
+    child = python(LEAVES_A_CHILD, log)
+    clock = FixedClock(0)
+    kept = Kept(child, clock, stop_s=1)
+    kept.start()
+    wait_until(lambda: bool(log.exists() and log.read_text().strip()), "it has a child of its own")
+    orphan = int(log.read_text())
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGKILL)
+    wait_until(lambda: not child.is_alive(), "it is dead")
+    assert is_running(orphan)
+    assert not kept.look()
+    wait_until(lambda: not is_running(orphan), "nothing of it is left")
+    child.stop(1)
+
+
+def test_a_living_process_is_not_buried(sleeper: Child) -> None:
+    sleeper.bury()
+    assert sleeper.is_alive()

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from signal_search.contracts.plan import PlannedCall
-from signal_search.contracts.trace import Expanded
+from signal_search.contracts.trace import Expanded, FetchFinished
 from signal_search.errors import Broken
 
 from tests.fakes.builders import (
@@ -44,7 +44,9 @@ def expanded(number: int, *calls: PlannedCall) -> Expanded:
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(ARRIVALS)))
-def test_the_order_of_arrival_does_not_matter_once_all_have_come(order):
+def test_the_order_of_arrival_does_not_matter_once_all_have_come(
+    order: tuple[FetchFinished, ...],
+) -> None:
     settled = fold(a_log(*ASKED, *order)).settled_fetches()
     assert [each.fetch_id for each in settled] == ["q1.one#1", "q1.one#2", "q1.two#1", "q1.two#1.1"]
     assert [each.finished.documents for each in settled if each.finished] == [

@@ -1,0 +1,45 @@
+"""What the processes of a stack count reaches the one page that Prometheus reads, each thing once."""
+
+from time import monotonic, sleep
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from signal_search.client import Client
+
+from tests.e2e.conftest import Running
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+
+
+def counts(running: Running) -> dict[tuple[str, str], float]:
+    """Return the samples of the page by name and value of their first label that matters here."""
+    page = httpx.get(f"{running.gateway_url}/metrics").raise_for_status().text
+    found: dict[tuple[str, str], float] = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            if sample.labels.get("outcome", "left") != "left" and "task" in sample.labels:
+                continue  # a bell that rang twice finds its step held, gone or resting
+            label = sample.labels.get("task") or sample.labels.get("state") or ""
+            key = (sample.name, label)
+            found[key] = found.get(key, 0.0) + sample.value
+    return found
+
+
+def test_a_job_is_counted_by_the_workers_that_did_it(running: Running):
+    before = counts(running)
+    with Client(running.gateway_url) as client:
+        result = client.retrieve("What do the tide tables of Port Merrin say?")
+    assert result.usage.calls >= 1
+
+    def more(name: str, label: str) -> float:
+        return counts(running).get((name, label), 0.0) - before.get((name, label), 0.0)
+
+    ends = monotonic() + 20  # the crawl workers publish with their sign of life, every five seconds
+    while more("signal_search_fetch_seconds_count", "") < result.usage.fetches:
+        assert monotonic() < ends
+        sleep(0.1)
+    assert more("signal_search_jobs_total", "succeeded") == 1
+    assert more("signal_search_steps_total", "plan") == 1
+    assert more("signal_search_steps_total", "crawl") == result.usage.calls
+    assert more("signal_search_steps_total", "reduce") == 1
