@@ -22,7 +22,7 @@ from api_gateway.enqueue import Bell
 from api_gateway.idempotency import Idempotency
 from api_gateway.places import Places
 from api_gateway.progress import Tally, eta_ms, progress, tally
-from api_gateway.source_views import read_sources
+from api_gateway.source_views import read_sources, refuse_unknown
 from api_gateway.submission import Caller, Submissions, Tools, step_rules
 from budget.frontier import Frontier
 from budget.ledger import Ledger
@@ -90,7 +90,9 @@ class Desk:
             Conflict: `idempotency_conflict`: the caller's key stands for another request.
             Gone: the key stands for a job that has expired.
             Busy: the tenant or the deployment has as many unfinished jobs as it may.
+            Invalid: a source is named that this deployment does not have.
         """
+        refuse_unknown(self._redis, request.constraints.source_prefs.only)
         stored, created = self._submissions.submit(request, caller)
         return self._view(stored), created
 

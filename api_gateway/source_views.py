@@ -1,9 +1,11 @@
 """The registry as the workers see it, with each source's last outcome laid over it."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 from signal_search.contracts.source import SourceView
+from signal_search.errors import Invalid
 
 from infra import keys
 from infra.redis import store_errors
@@ -34,6 +36,21 @@ def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
         view if health is None else msgspec.structs.replace(view, health=_text(health))
         for view, health in zip(views, last, strict=True)
     )
+
+
+def refuse_unknown(redis: "Redis", names: Iterable[str]) -> None:
+    """Refuse a source that no worker knows; addresses (site:URL, feed:URL, a domain) are not looked up.
+
+    While no worker has ever started, nothing is known and nothing refused: the planner will.
+
+    Raises:
+        Invalid: `constraints.source_prefs.only`.
+        StoreFailed: when the store does not answer.
+    """
+    wanted = [each for each in names if ":" not in each and "." not in each]
+    known = {each.id for each in read_sources(redis)} if wanted else set()
+    if known and not known.issuperset(wanted):
+        raise Invalid("There is no such source.", field="constraints.source_prefs.only")
 
 
 def _text(health: bytes) -> str:

@@ -29,7 +29,7 @@ KIND = "retrieve"
 _PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
 _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
 _TIERS: dict[str, TierName] = {each: each for each in get_args(TierName)}
-_UNKNOWN_TIER: TierName = "L2"  # the planner may still choose a lower one and end earlier
+_UNKNOWN_TIER: TierName = "L3"  # the planner chooses a lower one and ends earlier
 
 MakeSteps = Callable[[StepRules], Steps]
 

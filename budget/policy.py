@@ -1,6 +1,6 @@
-"""What a job may spend and on whose account: the seed's rules about budgets as plain arithmetic.
+"""What a job may spend and on whose account: the design document's rules about budgets as plain arithmetic.
 
-Seed 000 gives the tiers their token limits, the estimator its rule and the forecast its share.
+The design document gives the tiers their token limits, the estimator its rule and the forecast its share.
 """
 
 from collections.abc import Mapping
@@ -41,5 +41,5 @@ def levels_for(job_id: str, tenant: str) -> tuple[str, ...]:
 
 
 def forecast(limit: int) -> int:
-    """Return what a job with this limit is expected to use: 85 percent of it (seed 000)."""
+    """Return what a job with this limit is expected to use: 85 percent of it (design document)."""
     return limit * _FORECAST_PERCENT // 100

@@ -1,6 +1,6 @@
 """The words of every stop reason, Chinese and English, in one table; and of what would have been done next.
 
-The Chinese texts that seed 000 prescribes are given to the letter.
+The Chinese texts that the design document prescribes are given to the letter.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ TEXTS: dict[StopReason, dict[str, str]] = {
         "en": "The deadline came first; coverage may be incomplete.",
     },
     StopReason.AGREEMENT: {
-        "zh": "来源一致，单点答案已确认",
-        "en": "Enough independent sources agree on the answer.",
+        "zh": "所需数量的来源给出了同一答案",
+        "en": "As many sources as this depth asks for state the answer.",
     },
     StopReason.CHECKLIST_CLOSED: {
         "zh": "覆盖饱和度达成(子问题全答/缺口闭合)",

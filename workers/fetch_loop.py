@@ -31,6 +31,7 @@ _REAP_S = 1.0
 _LISTEN_MS = 10_000
 _STORE_RETRY_S = 0.5
 _STOP_S = 15.0
+_ASK_AGAIN_S = 0.1
 
 _LOST = FetchOutcome(
     state=FetchState.MISSED,
@@ -80,6 +81,15 @@ def _call(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(work)
 
 
+async def _end(*tasks: asyncio.Task[None]) -> None:
+    # The client's library loses a cancellation that comes while it connects: ask until it is heard.
+    open_tasks = set(tasks)
+    while open_tasks:
+        for each in open_tasks:
+            each.cancel()
+        _, open_tasks = await asyncio.wait(open_tasks, timeout=_ASK_AGAIN_S)
+
+
 class Fetchers:
     """Claims, fetches and completes, many hosts at once and one request per host."""
 
@@ -111,9 +121,7 @@ class Fetchers:
             except StoreFailed:
                 _log.warning("the store does not answer")
                 await self._wait(_STORE_RETRY_S)
-        for each in (listening, reaping):
-            each.cancel()
-        await asyncio.gather(listening, reaping, return_exceptions=True)
+        await _end(listening, reaping)
 
     async def _turn(self) -> None:
         """Complete what is done and claim what is due, in one trip; then wait for whichever comes first."""

@@ -1,4 +1,4 @@
-"""The behaviour that the seed document promises, case by case (CONFORMANCE_DIR/signal.json)."""
+"""The behaviour that the design document promises, case by case (CONFORMANCE_DIR/signal.json)."""
 
 import json
 import tomllib
@@ -175,7 +175,7 @@ def check_token_estimate(given: Case, expect: Case) -> None:
 
 
 def check_confidence(given: Case, expect: Case) -> None:
-    """The seed's mean of the weights is what ours gives when nothing is lacking."""
+    """The design document's mean of the weights is what ours gives when nothing is lacking."""
     parts = ConfidenceParts(
         weights=tuple(given["weighted"]), agreement=1, verified=1, coverage=1, freshness=1
     )
@@ -261,7 +261,7 @@ CHECKS: dict[str, Callable[[Case, Case], None]] = {
     "budget": check_budget,
 }
 LATER: dict[str, str] = {
-    "route": "routing over the seed's own 65 rows needs a catalogue with those rows",
+    "route": "routing over the design document's own 65 rows needs a catalogue with those rows",
     "m51": "not joined yet: belongs to the verifier of claims",
     "claim_text": "not joined yet: belongs to the verifier of claims",
     "uncertainties": "not joined yet: belongs to the publisher of results",

@@ -298,13 +298,20 @@ def test_a_worker_remembers_its_last_request_when_the_store_forgot_it(
 
 
 def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str, web: Web) -> None:
-    web.route("/busy", refusal(429, Retry_After="3600"))
-    web.route("/other", PAGE)
+    go_on = threading.Event()
+
+    def busy(seen: Seen) -> Answer:
+        go_on.wait(10)
+        return refusal(429, Retry_After="3600")
+
+    web.route("/busy", busy)
 
     async def play(crawler: Crawler) -> None:
         now_ms = crawler.tools.clock.now_ms()
         crawler.ask(web.url("/busy"), kind="api")
+        await until(lambda: web.paths() == ["/busy"], "the request")
         crawler.ask(web.url("/other"), "job_2", kind="api")  # waits in the queue already
+        go_on.set()
         [end] = await crawler.heard()
         assert (end.state, end.reason, end.status) == ("missed", "source_rate_limited", 429)
         assert end.until_ms is not None
@@ -468,13 +475,19 @@ def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
         assert each.detail == "the reply could not be parsed in time"
 
 
-def test_a_parser_that_hangs_takes_no_other_reply_with_it() -> None:
-    """Replies of other hosts wait for the same process: their time must not run meanwhile."""
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_parser_that_hangs_takes_no_other_reply_with_it(processes: int) -> None:
+    """Others wait for its process, and their time must not run; or work beside it, and are killed along with it."""
 
     async def run() -> list[FetchOutcome]:
-        pool = ParsePool(1, 4.0, moody)
-        names = ("hang", "fine", "good")
-        asked = [pool.parse(a_request(f"https://site.test/{each}"), a_reply()) for each in names]
+        pool = ParsePool(processes, 1.0, moody)
+        asked = [asyncio.create_task(pool.parse(a_request("https://site.test/hang"), a_reply()))]
+        await asyncio.sleep(0)
+        pool._timeout_s = 15.0
+        asked += [
+            asyncio.create_task(pool.parse(a_request(f"https://site.test/{each}"), a_reply()))
+            for each in ("slow", "fine")
+        ]
         outcomes = await asyncio.gather(*asked)
         last = list((pool._pool._processes or {}).values())
         pool.close()
@@ -484,6 +497,11 @@ def test_a_parser_that_hangs_takes_no_other_reply_with_it() -> None:
 
     states = [each.state for each in asyncio.run(run())]
     assert states == [FetchState.MISSED, FetchState.FETCHED, FetchState.FETCHED]
+
+
+def test_a_source_that_left_the_configuration_is_no_reason_to_ask_again() -> None:
+    outcome = parse_reply(a_request("https://site.test/a", "api"), a_reply(b"{}"))
+    assert (outcome.state, outcome.reason) == (FetchState.SKIPPED, "not_configured")
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_a_submission_is_a_job_a_due_step_and_a_bell(http: httpx.Client, redis: 
 @pytest.mark.parametrize(
     ("request_", "seconds"),
     [
-        ({"query": "a"}, 900),
+        ({"query": "a"}, 3600),
         ({"query": "a", "depth": "quick"}, 300),
         ({"query": "a", "constraints": {"required_tier": "L0"}}, 120),
         ({"query": "/signal L1 a", "depth": "deep"}, 300),

@@ -181,3 +181,11 @@ def test_no_source_reached_is_said_per_source_with_exit_code_4(running: Running)
     [outcome] = result["source_outcomes"]
     assert outcome["state"] == "refused"
     assert outcome["reason"] == "address"
+
+
+def test_a_source_that_does_not_exist_is_refused_before_any_work(running: Running):
+    command = [COMMAND, "retrieve", "anything at all", "--source", "nosuch", "--redis"]
+    done = subprocess.run([*command, running.redis_url], capture_output=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert b"constraints.source_prefs.only" in done.stderr
+    assert b"nosuch" not in done.stderr

@@ -9,9 +9,11 @@ from infra.http import RawReply
 
 
 def moody(request: Request, raw: RawReply) -> FetchOutcome:
-    """Hang on `/hang`, die on `/die`, answer everything else."""
+    """Hang on `/hang`, die on `/die`, take two seconds on `/slow`, answer everything else."""
     if request.url.endswith("/hang"):
         threading.Event().wait()
+    if request.url.endswith("/slow"):
+        threading.Event().wait(2)
     if request.url.endswith("/die"):
         os._exit(1)
     return FetchOutcome(state=FetchState.FETCHED, url=request.url, status=raw.status)

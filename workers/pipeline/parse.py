@@ -8,13 +8,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import lru_cache
 
-from signal_search.contracts.source import FetchOutcome, Request
-from signal_search.errors import BadReply
+from signal_search.contracts.source import FetchOutcome, Request, SkipReason
+from signal_search.errors import BadReply, Invalid
 
 from infra.http import RawReply
 from infra.settings import current
 from workers.fetching.decoding import as_reply
-from workers.fetching.outcomes import fetched, missed
+from workers.fetching.outcomes import fetched, missed, skipped
 from workers.fetching.parsing import extract, redact_parsed
 from workers.registry import Registry
 
@@ -27,6 +27,8 @@ def parse_reply(request: Request, raw: RawReply) -> FetchOutcome:
         parsed = _registry().parse(request, as_reply(raw))
     except BadReply as error:
         return missed(request, error, raw=raw)
+    except Invalid as error:  # the source has left the configuration since
+        return skipped(request, SkipReason.NOT_CONFIGURED, error.message, raw=raw)
     return fetched(request, raw, redact_parsed(parsed))
 
 

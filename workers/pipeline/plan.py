@@ -5,10 +5,12 @@ from signal_search.contracts.budget import Dimension
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.trace import Planned
+from signal_search.errors import Invalid
 
 from budget.policy import job_level, level_limits
 from infra.job_store import StoredJob, life_ms
 from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.ending import end_job
 from workers.pipeline.rules import snapshot, to_log
 from workers.pipeline.state import fold
 from workers.planning.planner import make_plan
@@ -22,6 +24,11 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     if stored is None or stored.is_finished:
         return Leave()
     tools.store.transition(job_id, JobEvent.PLAN)
+    try:
+        _refuse_unknown(tools, stored)
+    except Invalid as error:
+        end_job(tools, job_id, JobEvent.FAIL, error=error)
+        return Leave()
     made = fold(entry for _id, entry in tools.log.read(job_id)).plan or _make(tools, stored)
     open_purses(tools, stored, made)
     for call in made.calls:
@@ -30,6 +37,13 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     tools.store.transition(job_id, JobEvent.CRAWL if made.calls else JobEvent.REDUCE)
     tools.start(f"{job_id}/reduce", "reduce")
     return Leave()
+
+
+def _refuse_unknown(tools: Toolbox, stored: StoredJob) -> None:
+    """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to."""
+    for name in stored.spec.request.constraints.source_prefs.only:
+        if ":" in name or "." not in name:
+            tools.registry.source(name)
 
 
 def _make(tools: Toolbox, stored: StoredJob) -> Plan:

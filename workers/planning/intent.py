@@ -14,7 +14,7 @@ from workers.planning.cues import cues_of
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _LEAST_CHARACTERS = 4
 
-# Seed 000: enough words to read, or not; below .6 one clarifying question.
+# The design document: enough words to read, or not; below .6 one clarifying question.
 SURE = 0.85
 UNSURE = 0.45
 

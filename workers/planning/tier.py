@@ -1,6 +1,6 @@
 """How deep to look, with the reason: L0 one checkable value, L1 one fact, L2 weigh and diagnose, L3 a field.
 
-What the caller ordered goes before every rule; reasons are in the words of seed 000 and shown to the user.
+What the caller ordered goes before every rule; reasons are in the words of the design document and shown to the user.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,6 @@ from msgspec import Struct
 from signal_search.contracts.query import Intent, Tier
 
 from workers.planning.cues import cues_of
-
 
 RESEARCH = "含研究/调研类词"
 WEIGH = "含诊断/对比/方案类词"

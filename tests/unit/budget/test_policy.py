@@ -1,4 +1,4 @@
-"""The seed's rules about budgets, against its own cases and sums by hand."""
+"""The design document's rules about budgets, against its own cases and sums by hand."""
 
 import pytest
 from signal_search.contracts.budget import Budget, Dimension

@@ -21,7 +21,7 @@ Limit = Annotated[int, Meta(ge=0, le=10**12)]
 
 
 class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A caller's own limits; what is absent follows the tier. `tokens` is the soft limit of the seed."""
+    """A caller's own limits; what is absent follows the tier. `tokens` is the soft limit of the design document."""
 
     tokens: Limit | None = None
     calls: Limit | None = None

@@ -90,7 +90,7 @@ class TraceEvent(Struct, frozen=True, kw_only=True):
 class Result(Struct, frozen=True, kw_only=True):
     """Evidence and how far to trust it; it never decides for the caller.
 
-    token_used repeats usage.tokens, tier_used the plan's tier: the seed's contract names them so.
+    token_used repeats usage.tokens, tier_used the plan's tier: the design document's contract names them so.
     scores are parallel to sources. confidence is 0..1 and 0 without evidence.
     """
 
