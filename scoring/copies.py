@@ -1,6 +1,6 @@
 """Near-copies: texts that say the same in the same words, so that one wire report on ten sites counts once.
 
-Containment of 4-word shingles finds copies and excerpts; the design document's 64-bit fingerprint finds a long copy whose
+Containment of 4-word shingles finds copies and excerpts; a 64-bit fingerprint finds a long copy whose
 paragraphs were moved. A short text needs the first: "the dose was 5 mg" and "the dose was 6 mg" have one fingerprint.
 """
 
@@ -42,7 +42,7 @@ def containment(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, 
 
 
 def simhash(text: str) -> int:
-    """Return the design document's 64-bit fingerprint: the words' MD5s vote on each bit, every distinct word once; 0 for none."""
+    """Return a 64-bit fingerprint: the words' MD5s vote on each bit, every distinct word once; 0 for none."""
     votes = [0] * _BITS
     for word in set(_WORD.findall(text.lower())):
         value = int(md5(word.encode(), usedforsecurity=False).hexdigest(), 16)

@@ -1,6 +1,6 @@
 """The SBA record of a source: five components with their reasons, and one weighted value.
 
-The design document: weighted = .35 credibility + .30 relevance + .15 recency + .15 authority + .05 (1 - bias), four decimals.
+Design document: weighted = .35 credibility + .30 relevance + .15 recency + .15 authority + .05 (1 - bias), rounded.
 """
 
 from collections.abc import Mapping, Sequence

@@ -381,6 +381,33 @@ def test_a_step_that_is_killed_anywhere_is_completed(
         assert set(spine.fetched.values()) == {1}, where
 
 
+def test_a_reply_may_be_told_before_its_request_is_in_the_log(redis: Redis, redis_url: str) -> None:
+    """The step died between the frontier and the log, and the fetch loop was quicker than the next try."""
+    calls = names_of_calls(redis_url)
+    redis.flushall()
+    expected = without_trace(undisturbed(Spine(redis_url, in_redis=True)))
+    places = [at for at, each in enumerate(calls) if each == "after frontier.offer"]
+    early = 0
+    for at in places:
+        redis.flushall()
+        spine = Spine(redis_url, in_redis=True)
+        spine.is_retried_late = True
+        spine.submit()
+        spine.wire(Fuse(at))
+        spine.drive()
+        assert spine.crashes == 1
+        keys = keys_in_log(spine)
+        early += any(
+            f"{each.fetch_id}:queued" in keys[keys.index(each.key) :]
+            for each in of_kind(spine, FetchFinished)
+        )
+        assert sorted(keys) == sorted(WALK), at
+        assert set(spine.fetched.values()) == {1}, at
+        assert (spine.used(), spine.held()) == (charged(spine.result()), {}), at
+        assert without_trace(spine.result()) == expected, at
+    assert early >= 3
+
+
 def test_a_lost_bell_at_each_place_is_rung_again(in_redis: Spine) -> None:
     expected = without_trace(undisturbed(in_redis))
     for at in range(12):
@@ -530,7 +557,9 @@ class Intruder:
     def _strike(self) -> None:
         if self._number == 0:
             self.done = end_job(self._tools, "job_1", JobEvent.CANCEL)
-            self._tools.steps.drop("job_1/reduce")  # as the gateway does: no reducer cleans up later
+            self._tools.steps.drop(
+                "job_1/reduce"
+            )  # as the gateway does: no reducer cleans up later
         self._number -= 1
 
 

@@ -4,13 +4,17 @@ The order is that of the crawl policy. Robots.txt takes a slot of its own, so th
 closer than the interval; the page follows one interval later.
 """
 
+import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, cast
 
 from msgspec.structs import replace
 from signal_search.contracts.source import FetchOutcome, FetchState, Request
+from signal_search.errors import StoreFailed
 
 from budget.frontier import Claim
 from budget.redis_frontier import RedisFrontierWorker
@@ -65,6 +69,7 @@ class Exchanges:
         self._failures: Counter[str] = Counter()
         self._free_at: dict[str, float] = {}
         self._store_id = b""
+        self._lease_ms = int(settings.frontier.lease_s * 1000)
 
     async def __aenter__(self) -> Self:
         """Return the opened exchanges, ready to parse: what is claimed must not wait for that."""
@@ -109,7 +114,6 @@ class Exchanges:
         """Use a claim's slot.
 
         Raises:
-            SourceFailed: the request could not be made at all.
             StoreFailed: the store does not answer; nothing was sent.
         """
         early_ms = round((self._free_at.get(claim.host, 0.0) - self._clock.monotonic()) * 1000)
@@ -117,13 +121,29 @@ class Exchanges:
             await self.frontier.postpone(claim, pause_ms=early_ms)
             return Postponed()
         record = None if request.kind == "api" else await self._robots.load(origin_of(request.url))
-        lease_ms = int(self._settings.frontier.lease_s * 1000)
-        if not await self.frontier.renew(claim, lease_ms=lease_ms):
+        if not await self.frontier.renew(claim, lease_ms=self._lease_ms):
             return Postponed()
-        made = await self._fetcher.fetch(request, record)
-        if isinstance(made, NeedsRobots):
-            return await self._read_robots(claim, made.url)
-        return await self._finish(claim, request, made, record)
+        async with self._kept(claim):
+            made = await self._fetcher.fetch(request, record)
+            if isinstance(made, NeedsRobots):
+                return await self._read_robots(claim, made.url)
+            return await self._finish(claim, request, made, record)
+
+    @asynccontextmanager
+    async def _kept(self, claim: Claim) -> AsyncIterator[None]:
+        """Prolong a claim for as long as its worker lives: a slow page or a queue of parsers is no crash."""
+        keeping = asyncio.create_task(self._keep(claim))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep(self, claim: Claim) -> None:
+        while True:
+            await asyncio.sleep(self._lease_ms / 3000)
+            with suppress(StoreFailed):
+                await self.frontier.renew(claim, lease_ms=self._lease_ms)
 
     async def _read_robots(self, claim: Claim, url: str) -> Postponed:
         old = await self._robots.load(origin_of(url))

@@ -155,3 +155,10 @@ def test_what_nobody_may_ask_of_an_unplanned_job() -> None:
 def test_stopping_is_remembered() -> None:
     assert fold(a_log()).stopped is None
     assert fold(a_log(stopped("a"))).stopped == stopped("a")
+
+
+def test_a_call_with_follow_ups_to_ask_for_holds_back_what_stands_behind_it() -> None:
+    view = fold(a_log(*ASKED, *ARRIVALS))
+    busy = view.settled_fetches({"q1.one"})
+    assert [each.fetch_id for each in busy] == ["q1.one#1", "q1.one#2"]
+    assert len(view.settled_fetches({"q1.two"})) == 4

@@ -11,7 +11,7 @@ class Component(Struct, frozen=True, kw_only=True):
 
 
 class SourceScore(Struct, frozen=True, kw_only=True):
-    """The design document: weighted = .35 credibility + .30 relevance + .15 recency + .15 authority + .05 (1 - bias)."""
+    """Design document: weighted = .35 credibility + .30 relevance + .15 recency + .15 authority + .05 (1 - bias)."""
 
     doc_id: str
     url: str
