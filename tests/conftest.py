@@ -13,7 +13,7 @@ from infra.clock import FixedClock
 from infra.embedded_redis import find_server
 from infra.redis import connect
 
-NOW_MS = 1_790_000_000_000  # 2026-09-21T13:33:20Z
+NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
 
 
 @pytest.fixture(scope="session")

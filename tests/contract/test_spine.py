@@ -18,6 +18,7 @@ from signal_search.contracts.query import Tier
 from signal_search.contracts.result import Result, StopReason
 from signal_search.contracts.source import FetchOutcome, Link, Request
 from signal_search.contracts.trace import (
+    CallRefused,
     Ended,
     Expanded,
     FetchFinished,
@@ -485,20 +486,36 @@ def poisoned(spine: Spine, name: str) -> None:
     spine.tools = replace(spine.tools, **parts)
 
 
-@pytest.mark.parametrize("name", ["ledger.reserve", "frontier.offer", "ledger.open"])
-def test_a_poison_step_ends_the_job_as_failed_once(in_redis: Spine, name: str) -> None:
+def test_a_poison_step_ends_the_job_as_failed_once(in_redis: Spine) -> None:
     in_redis.submit()
-    poisoned(in_redis, name)
+    poisoned(in_redis, "ledger.open")
     for _ in range(40):
         in_redis.run_bells()
         in_redis.look()
     assert state_of(in_redis) is JobState.FAILED
-    # One plan, or the first of three crawl steps.
-    most = in_redis.settings.queue.max_attempts
-    assert most <= in_redis.crashes <= (most if name == "ledger.open" else 3 * most)
+    assert in_redis.crashes == in_redis.settings.queue.max_attempts
     [ended] = of_kind(in_redis, Ended)
     assert (ended.error_code, in_redis.entries()[-1]) == ("internal", ended)
     assert in_redis.tools.store.result("job_1") is None
+    assert leftovers(in_redis) == []
+    assert in_redis.held() == {}
+
+
+@pytest.mark.parametrize("name", ["ledger.reserve", "frontier.offer"])
+def test_sources_that_cannot_be_asked_are_refused_and_the_job_goes_on(
+    in_redis: Spine, name: str
+) -> None:
+    in_redis.submit()
+    poisoned(in_redis, name)
+    for _ in range(60):
+        in_redis.run_bells()
+        in_redis.look()
+    assert state_of(in_redis) is JobState.PARTIAL
+    assert in_redis.crashes == 3 * in_redis.settings.queue.max_attempts
+    assert {each.reason for each in of_kind(in_redis, CallRefused)} == {"not_configured"}
+    assert len(of_kind(in_redis, CallRefused)) == 3
+    assert in_redis.result().stop.reason == "no_source_reached"
+    assert len(of_kind(in_redis, Ended)) == 1
     assert leftovers(in_redis) == []
     assert in_redis.held() == {}
 

@@ -14,7 +14,7 @@ from workers.fetching.fetcher import Fetcher
 from workers.fetching.robots import RobotsRecord
 from workers.fetching.url_guard import UrlGuard
 
-NOW_MS = 1_790_000_000_000  # 2026-09-21T13:33:20Z
+NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
 Result = TypeVar("Result")
 
 

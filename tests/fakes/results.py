@@ -38,7 +38,7 @@ ARTICLE = a_source(
     source_type="academic",
     published="1996-12-01",
     date_kind="record",
-    fetched_at="2026-09-21T13:33:20Z",
+    fetched_at="2026-09-21T14:13:20Z",
     authors=(
         Author(family="van der Berg", given="Jan"),
         Author(literal="Organization for Economic Cooperation and Development"),

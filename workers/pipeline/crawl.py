@@ -4,7 +4,7 @@ from signal_search.contracts.budget import Dimension
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.source import SkipReason, SourceQuery
-from signal_search.contracts.trace import CallRefused, CallStarted
+from signal_search.contracts.trace import CallStarted
 from signal_search.errors import SignalSearchError
 
 from budget.ledger import Short
@@ -13,6 +13,7 @@ from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
 from workers.pipeline.evidence import as_range
 from workers.pipeline.offers import offer
+from workers.pipeline.refusal import refuse
 from workers.pipeline.state import CallView, fold
 from workers.pipeline.wanted import Wanted
 from workers.planning.expand import terms_for
@@ -42,7 +43,7 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
     try:
         source = tools.registry.source(call.call.source_id)
     except SignalSearchError as error:
-        _refuse(tools, stored, call, SkipReason.NOT_CONFIGURED, error.message)
+        refuse(tools, stored.spec.id, call.call.id, SkipReason.NOT_CONFIGURED, error.message)
         return
     if not _pay(tools, stored, call):
         return
@@ -70,9 +71,8 @@ def _pay(tools: Toolbox, stored: StoredJob, call: CallView) -> bool:
     levels = levels_for(stored.spec.id, stored.spec.tenant)
     reserved = tools.ledger.reserve(hold, levels, {Dimension.CALLS: 1}, lease_ms=_HOLD_MS)
     if isinstance(reserved, Short):
-        _refuse(
-            tools, stored, call, SkipReason.BUDGET, f"{reserved.dimension} left: {reserved.left}"
-        )
+        why = f"{reserved.dimension} left: {reserved.left}"
+        refuse(tools, stored.spec.id, call.call.id, SkipReason.BUDGET, why)
         return False
     tools.ledger.settle(hold, {Dimension.CALLS: 1})
     return True
@@ -98,17 +98,3 @@ def ask_of(
 
 def _all_terms(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for each in plan.questions for term in each.terms))
-
-
-def _refuse(
-    tools: Toolbox, stored: StoredJob, call: CallView, reason: SkipReason, detail: str
-) -> None:
-    entry = CallRefused(
-        at_ms=tools.clock.now_ms(),
-        key=f"{call.call.id}:refused",
-        call_id=call.call.id,
-        source_id=call.call.source_id,
-        reason=reason,
-        detail=detail,
-    )
-    tools.log.append(stored.spec.id, entry)

@@ -11,6 +11,7 @@ from signal_search.contracts.plan import Plan
 from signal_search.contracts.source import FetchState, Link, Request, SkipReason
 from signal_search.contracts.trace import FetchFinished
 
+from scoring.identity import site_of
 from scoring.links import hub_prior, rate_links
 from workers.pipeline.reading import need_for
 from workers.pipeline.rules import Rules
@@ -53,11 +54,24 @@ def _named(
     fetch: FetchView, finished: FetchFinished, asked: Request, rules: Rules
 ) -> Iterator[tuple[int, Request]]:
     if finished.state == FetchState.REDIRECTED and finished.redirect_to:
-        leaves_site = asked.site and not _is_within(asked.site, finished.redirect_to)
-        if _hops(fetch) < rules.max_redirects and not leaves_site:
-            yield _REDIRECT, replace(asked, url=finished.redirect_to)
+        site = _site_after(asked, finished.redirect_to)
+        if _hops(fetch) < rules.max_redirects and site is not None:
+            yield _REDIRECT, replace(asked, url=finished.redirect_to, site=site)
         return
     yield from enumerate(finished.requests[: rules.max_follow_ups], 1)
+
+
+def _site_after(asked: Request, url: str) -> str | None:
+    """Return the bounds of a site crawl after a redirect; None when it leaves the site.
+
+    Where a site's start page sends us within its own domain (to https, to www), the site is.
+    """
+    if not asked.site or _is_within(asked.site, url):
+        return asked.site
+    if asked.depth == 0 and site_of(asked.url) == site_of(url):
+        address = urlsplit(url)
+        return f"{address.scheme}://{address.netloc}/"
+    return None
 
 
 def _hops(fetch: FetchView) -> int:
@@ -83,12 +97,12 @@ def _of_site(plan: Plan, call: CallView, rules: Rules) -> Iterator[Wanted]:
     best = _best_link(plan, arrived, {_address(each.url) for each in refused}, rules)
     if best is not None:
         link, depth, relevance = best
-        first = pages[0].queued
-        if first is not None:
+        last = pages[-1].queued
+        if last is not None:
             fetch_id = f"{call.call.id}#{_next_number(call)}"
             yield Wanted(
                 fetch_id=fetch_id,
-                request=replace(first.request, url=link.url, depth=depth),
+                request=replace(last.request, url=link.url, depth=depth),
                 relevance=relevance,
                 was_offered=fetch_id in call.fetches,
             )

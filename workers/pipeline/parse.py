@@ -8,6 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import lru_cache
 
+import structlog
 from signal_search.contracts.source import FetchOutcome, Request, SkipReason
 from signal_search.errors import BadReply, Invalid
 
@@ -31,6 +32,8 @@ def parse_reply(request: Request, raw: RawReply) -> FetchOutcome:
         return skipped(request, SkipReason.NOT_CONFIGURED, error.message, raw=raw)
     return fetched(request, raw, redact_parsed(parsed))
 
+
+_log = structlog.get_logger("workers.parse")
 
 Parse = Callable[[Request, RawReply], FetchOutcome]
 
@@ -59,6 +62,18 @@ def read_sample() -> None:
     parse_reply(request, raw)
 
 
+# What a bug of ours or of a parser's may raise there; asking the source again would not help.
+_BROKEN_PARSER = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
+
+
 class ParsePool:
     """A few processes that parse. One that takes too long is killed and replaced."""
 
@@ -81,6 +96,9 @@ class ParsePool:
             try:
                 async with asyncio.timeout(self._timeout_s):
                     return await loop.run_in_executor(pool, self._parse, request, raw)
+            except _BROKEN_PARSER:
+                _log.exception("a parser broke")
+                return missed(request, BadReply(), "the reply could not be parsed", raw=raw)
             except (TimeoutError, BrokenProcessPool):
                 was_killed = pool is not self._pool  # with another reply's parser
                 self._replace(pool)

@@ -76,8 +76,13 @@ class CallView:
     fetches: dict[str, FetchView] = field(default_factory=dict)
 
     def in_order(self) -> list[FetchView]:
-        """Return the fetches by number: 1, 1.1, 1.2, 2."""
-        return sorted(self.fetches.values(), key=lambda each: number_of(each.fetch_id))
+        """Return the fetches by number: 1, 1.1, 1.2, 2. Of a refused call only those that were asked for."""
+        asked = (
+            each
+            for each in self.fetches.values()
+            if self.refused is None or each.queued is not None or each.finished is not None
+        )
+        return sorted(asked, key=lambda each: number_of(each.fetch_id))
 
     @property
     def is_open(self) -> bool:

@@ -10,12 +10,12 @@ from signal_search.errors import (
     Conflict,
     Failed,
     Forbidden,
+    HeadersTooLarge,
     Invalid,
     NotFound,
     Refused,
     SignalSearchError,
     StoreFailed,
-    TooLarge,
     all_error_classes,
 )
 
@@ -34,7 +34,7 @@ def test_every_error_comes_back_as_itself_or_a_kind_of_it(known: type[SignalSear
         ("address_refused", 403, AddressRefused),
         ("", 404, NotFound),
         ("job_failed", 409, Conflict),
-        ("header_too_large", 431, TooLarge),
+        ("header_too_large", 431, HeadersTooLarge),
         ("", 418, Refused),
         ("", 422, Invalid),
         ("", 500, Broken),

@@ -91,18 +91,31 @@ def test_a_follow_up_after_redirects_has_hops_of_its_own() -> None:
     assert named(wanted) == [("q1.one#1.0.0.0.1.0", SITE + "y")]
 
 
+@pytest.mark.parametrize("to", ["https://example.org.evil.test/", "https://evil.test/"])
+@pytest.mark.parametrize("depth", [0, 1])
+def test_no_redirect_leads_out_of_a_site(to: str, depth: int) -> None:
+    out = finished(f"{CALL}#1", state="redirected", status=302, redirect_to=to)
+    asked = queued(f"{CALL}#1", SITE, kind="page", site=SITE, depth=depth)
+    assert of_site(asked, out) == []
+
+
 @pytest.mark.parametrize(
-    "to",
+    ("to", "site"),
     [
-        "https://example.org.evil.test/",
-        "https://evil.test/",
-        "http://example.org/",
-        "https://example.org:8443/",
+        ("https://www.example.org/home", "https://www.example.org/"),
+        ("http://example.org/", "http://example.org/"),
     ],
 )
-def test_no_redirect_leads_out_of_a_site(to: str) -> None:
-    out = finished(f"{CALL}#1", state="redirected", status=302, redirect_to=to)
-    assert of_site(queued(f"{CALL}#1", SITE, kind="page", site=SITE), out) == []
+def test_a_sites_start_page_says_where_in_its_domain_the_site_is(to: str, site: str) -> None:
+    moved = finished(f"{CALL}#1", state="redirected", status=301, redirect_to=to)
+    [wanted] = of_site(queued(f"{CALL}#1", SITE, kind="page", site=SITE, depth=0), moved)
+    assert (wanted.fetch_id, wanted.request.url, wanted.request.site) == (f"{CALL}#1.0", to, site)
+
+
+def test_a_deeper_page_does_not_move_the_site() -> None:
+    to = "https://www.example.org/home"
+    moved = finished(f"{CALL}#1", state="redirected", status=301, redirect_to=to)
+    assert of_site(queued(f"{CALL}#1", SITE, kind="page", site=SITE, depth=1), moved) == []
 
 
 def test_a_redirect_within_a_site_is_followed() -> None:
