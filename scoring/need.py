@@ -118,7 +118,10 @@ def _variants(question: str, terms: Sequence[str]) -> Variants:
     other = tuple(dict.fromkeys(w for each in latin for w in tokens(each)))
     own_latin = tuple(dict.fromkeys(w for each in named for w in tokens(each)))
     found = ((*own_latin, *chinese), other) if in_chinese else (own_latin, chinese)
-    usable = tuple(dict.fromkeys(each for each in found if each))
+    # A lone name is no question: every page of a site about it would answer.
+    usable = tuple(
+        each for at, each in enumerate(dict.fromkeys(found)) if each and (at == 0 or len(each) > 1)
+    )
     return usable or variants_of(question, terms)
 
 

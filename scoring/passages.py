@@ -92,6 +92,15 @@ def is_named_after(need: Need, document: Document) -> bool:
     return is_about(need, title) and title_share(need, document) >= _NAMED_AFTER
 
 
+def whole_share(need: Need, document: Document, passage: Passage) -> float:
+    """Return a passage's share with every word of the question counting alike.
+
+    A word that no source has yet must not be forgiven when the question is whether the passage answers.
+    """
+    shares = {each.span.start: each.share for each in rank_sentences(need, document)}
+    return shares.get(passage.span.start, 0.0)
+
+
 def is_statement(sentence: str) -> bool:
     """Return whether a sentence ends like one; a heading or an entry of a list does not."""
     return _STATES.search(sentence) is not None

@@ -11,7 +11,7 @@ from scoring.claims.evidence import PreparedDocument, prepare
 from scoring.claims.rules import VerifyRules
 from scoring.claims.verdict import verify_prepared
 from scoring.need import Need, need_of
-from scoring.passages import Passage, is_named_after, rank_sentences
+from scoring.passages import Passage, is_named_after, rank_sentences, whole_share
 from scoring.relevance import Corpus, corpus_of, words_of
 
 # A passage that carries this share of a question's weight speaks to it; this much, in a document that is named after
@@ -53,7 +53,8 @@ class Reading:
         answers = [
             passage
             for passage, each in self.speaking(question)
-            if passage.share >= ANSWERS and is_named_after(need, each)
+            if is_named_after(need, each)
+            and min(passage.share, whole_share(need, each, passage)) >= ANSWERS
         ]
         return max(answers, key=lambda each: (each.share, each.span.url), default=None)
 

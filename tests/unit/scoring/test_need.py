@@ -95,3 +95,11 @@ def test_a_document_is_named_after_what_is_asked() -> None:
     need = need_of("How high is Mount Ansel?")
     assert is_named_after(need, a_document(title="Mount Ansel"))
     assert not is_named_after(need, a_document(title="Highest points of the islands"))
+
+
+def test_a_lone_name_is_not_a_question_of_its_own() -> None:
+    need = need_of("Debian 软件包管理有哪些基本操作？", ("Debian", "软件包管理", "基本操作"))
+    [variant] = need.variants
+    assert {"debian", "软件包"} <= set(variant)
+    both = need_of("如何使用触发器（trigger）？ SQLite", ("SQLite", "触发器", "trigger"))
+    assert both.variants[1] == ("sqlit", "trigger")
