@@ -40,6 +40,11 @@ class Toolbox:
         if task:
             self.bell(task, step_id)
 
+    def ensure(self, step_id: str, task: str) -> None:
+        """Make a step and ring it, unless it is there."""
+        if self.steps.make(step_id, task):
+            self.bell(task, step_id)
+
     def start(self, step_id: str, task: str) -> None:
         """Make a step and ring it. Making it again does nothing; the bell may ring twice, that is harmless."""
         self.steps.make(step_id, task)

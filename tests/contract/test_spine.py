@@ -19,6 +19,7 @@ from signal_search.contracts.result import Result, StopReason
 from signal_search.contracts.source import FetchOutcome, Link, Request
 from signal_search.contracts.trace import (
     CallRefused,
+    CallStarted,
     Ended,
     Expanded,
     FetchFinished,
@@ -193,6 +194,34 @@ def test_a_second_round_asks_in_other_words_when_the_first_is_over(spine: Spine)
     result = spine.result()
     assert (result.stop.reason, result.usage.rounds) == (StopReason.NO_EVIDENCE, 2)
     assert (charged(result), spine.held()) == (spine.used(), {})
+
+
+def test_a_round_whose_opener_died_is_asked_all_the_same(in_redis: Spine) -> None:
+    in_redis.web = got
+    question = a_question("wikipedia", tier=Tier.L2, query="Why did the Ansel glacier retreat?")
+    make = in_redis.tools.steps.make
+    died: list[str] = []
+
+    class DiesOnce:
+        def make(self, step_id: str, task: str) -> bool:
+            if "/crawl/r2." in step_id and not died:
+                died.append(step_id)
+                raise Crash(step_id)
+            return make(step_id, task)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(steps, name)
+
+    steps = in_redis.tools.steps
+    parts: dict[str, Any] = {"steps": DiesOnce()}
+    in_redis.tools = replace(in_redis.tools, **parts)
+    in_redis.submit(request=question)
+    in_redis.drive()
+    assert (len(died), in_redis.crashes) == (1, 1)
+    asked = {each.call_id for each in of_kind(in_redis, CallStarted)}
+    [opened] = of_kind(in_redis, Expanded)
+    assert {each.id for each in opened.calls} <= asked
+    assert in_redis.result().stop.reason is StopReason.NO_EVIDENCE
 
 
 # --- bells ------------------------------------------------------------------------------------------------------------

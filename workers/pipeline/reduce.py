@@ -75,6 +75,7 @@ def _act(
         return
     for each in (*decision.fetches, *_overdue(tools, view)):
         offer(tools, stored, each, deadline_ms=plan.deadline_ms)
+    _ensure_asked(tools, view)
     if decision.calls:
         _open_round(tools, spec.id, decision)
 
@@ -112,6 +113,17 @@ def _overdue(tools: Toolbox, view: JobView) -> list[Wanted]:
         for each in view.open_fetches()
         if each.queued is not None and each.queued.at_ms <= before_ms
     ]
+
+
+def _ensure_asked(tools: Toolbox, view: JobView) -> None:
+    """Make the steps of calls that nobody has asked yet: who opened their round may have died before.
+
+    A step that has just done its work is made again by a reducer with an older view; it finds nothing left to do.
+    """
+    _plan, spec = view.require()
+    for each in view.active_calls():
+        if each.started is None and each.refused is None:
+            tools.ensure(f"{spec.id}/crawl/{each.call.id}", "crawl")
 
 
 def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
