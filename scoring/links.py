@@ -26,6 +26,9 @@ _LISTS_SOME_WORDS = (
 )
 _LISTS_ALL = frozenset(_LISTS_ALL_WORDS.split())
 _LISTS_SOME = frozenset(_LISTS_SOME_WORDS.split())
+# A word on a tenth of all links, such as the site's own name, does not say which of them to follow.
+_COMMON_SHARE = 0.1
+_COMMON = 0.2
 _ALL_PRIOR = 0.06
 _SOME_PRIOR = 0.03
 
@@ -55,8 +58,7 @@ def _rate(
     wanted: Sequence[str], found: Sequence[Mapping[str, float]], spread: Mapping[str, int]
 ) -> list[float]:
     rarity = {
-        word: weight_in_question(word)
-        * math.log(1 + (len(found) - spread.get(word, 0) + 0.5) / (spread.get(word, 0) + 0.5))
+        word: weight_in_question(word) * _rarity(spread.get(word, 0), len(found))
         for word in dict.fromkeys(wanted)
     }
     whole = sum(rarity.values()) or 1.0
@@ -64,6 +66,11 @@ def _rate(
         round(sum(rarity[word] * weights.get(word, 0.0) for word in rarity) / whole, 6)
         for weights in found
     ]
+
+
+def _rarity(holders: int, links: int) -> float:
+    rarity = math.log(1 + (links - holders + 0.5) / (holders + 0.5))
+    return rarity * _COMMON if holders > _COMMON_SHARE * links >= 1 else rarity
 
 
 def hub_prior(link: Link) -> float:

@@ -7,7 +7,7 @@ from functools import cache
 from msgspec import Struct
 
 from scoring.relevance import Variants, variants_of
-from scoring.text import is_chinese, tokens
+from scoring.text import chinese_words, is_chinese, tokens
 
 # The lists of words are made on first use: the first Chinese one reads the dictionary, which takes half a second.
 
@@ -85,6 +85,7 @@ ATTRIBUTES = re.compile(
     "(海拔|高度|长度|深度|面积|人口|重量|体积|价格|速度|温度|年龄|首都|作者|生日|定义|原理|区别|差异|优缺点|优势|缺点"
     "|用途|作用|特点|多少|多高|多长|多大|多久|何时|什么|哪年|哪里|是谁|怎么|如何)"
 )
+_COMPOUND = 4
 _CHINESE_NAME = re.compile(r"^[\u4e00-\u9fff]{3,10}$")  # two characters are a common noun
 
 
@@ -112,7 +113,9 @@ def _variants(question: str, terms: Sequence[str]) -> Variants:
     Terms are cut where the planner found words, so no bigram crosses from one word into the next.
     """
     in_chinese = is_chinese(question)
-    chinese = tuple(dict.fromkeys(w for each in terms if is_chinese(each) for w in tokens(each)))
+    chinese = tuple(
+        dict.fromkeys(w for each in terms if is_chinese(each) for w in _chinese_units(each))
+    )
     latin = [each for each in terms if not is_chinese(each)]
     named = [each for each in latin if each.lower() in question.lower()]
     other = tuple(dict.fromkeys(w for each in latin for w in tokens(each)))
@@ -123,6 +126,18 @@ def _variants(question: str, terms: Sequence[str]) -> Variants:
         each for at, each in enumerate(dict.fromkeys(found)) if each and (at == 0 or len(each) > 1)
     )
     return usable or variants_of(question, terms)
+
+
+def _chinese_units(term: str) -> list[str]:
+    """Return a term's dictionary words and the halves of four-character ones: 网络接口 is half found in 网络设置.
+
+    An unknown name falls into characters; its bigrams are taken too.
+    """
+    words = [word for word in chinese_words(term) if word.strip()]
+    if any(len(word) == 1 for word in words):
+        return tokens(term)
+    halves = [half for word in words if len(word) == _COMPOUND for half in (word[:2], word[2:])]
+    return [*words, *halves]
 
 
 def names_in(question: str) -> tuple[tuple[str, ...], ...]:

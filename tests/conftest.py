@@ -1,6 +1,7 @@
 """One real Redis per test run on a Unix socket, empty before each test; time is set, never slept for."""
 
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,3 +80,12 @@ def redis(redis_url: str) -> Iterator[Redis]:
 def clock() -> FixedClock:
     """Return a clock that stands still."""
     return FixedClock(NOW_MS)
+
+
+@pytest.fixture(autouse=True)
+def _closed_spines() -> Iterator[None]:
+    """Close what a test's spines opened; an unclosed socket would be a warning in some other test."""
+    yield
+    used = sys.modules.get("tests.fakes.spine")  # most tests have none, and need not import the workers
+    if used is not None:
+        used.close_all()

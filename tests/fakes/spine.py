@@ -190,8 +190,18 @@ class TimedFrontier:
         return getattr(self._inner, name)
 
 
+OPEN: list["Spine"] = []
+"""Every spine that was made since the last `close_all`."""
+
+
+def close_all() -> None:
+    """Close the connections of every spine, so that none is left to the garbage collector."""
+    while OPEN:
+        OPEN.pop().redis.close()
+
+
 class Spine:
-    """One process that plays every worker."""
+    """One process that plays every worker. tests/conftest.py closes it."""
 
     def __init__(self, redis_url: str, *, in_redis: bool = False, **changes: Any) -> None:
         self.clock = FixedClock(NOW_MS)
@@ -203,6 +213,8 @@ class Spine:
         self.is_retried_late = False  # after a crash the web goes on before the step is tried again
         self.settings: Settings = load(redis_url=redis_url, **changes)
         tools = open_toolbox(self.settings, self._bell, clock=self.clock)
+        self.redis = tools.redis
+        OPEN.append(self)
         rules = StepRules(
             lease_ms=0,
             grace_ms=0,
