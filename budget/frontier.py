@@ -73,7 +73,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 class Completion(Struct, frozen=True, kw_only=True):
     """A finished request. `reply` is opaque; it is fresh for others during fresh_ms, kept for its waiters keep_ms.
 
-    fence: that of the claim.
+    stale_ms: how long it is kept after it was fresh, for whoever fetches it again (`kept`). fence: that of the claim.
 
     pause_ms: how long the host rests from now on. suspend_ms: longer rest that also refuses new offers
     (Retry-After, back-off) with `suspend_reason`; 0 means none.
@@ -86,6 +86,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     fresh_ms: int
     keep_ms: int
     pause_ms: int
+    stale_ms: int = 0
     suspend_ms: int = 0
     suspend_reason: str = ""
 
@@ -181,6 +182,22 @@ class FrontierWorker(Protocol):
 
         Lost means reaped or past `lease_until_ms`, reaped or not: by then the host may be someone else's.
         """
+        ...
+
+    async def visit(self, uid: str, host: str, *, hold_ms: int, now_ms: int = 0) -> int:
+        """Take a host that is free for one request that stands in no queue; 0 means go, else ms to ask again.
+
+        For a robots.txt that another host's leads to. Held for hold_ms or until `depart`, whichever is first; `uid`
+        names the visitor and is no request of this host.
+        """
+        ...
+
+    async def depart(self, uid: str, host: str, *, pause_ms: int, now_ms: int = 0) -> None:
+        """End a visit: the host rests pause_ms from now on, or longer if someone else holds it by now."""
+        ...
+
+    async def kept(self, uid: str, host: str) -> bytes | None:
+        """Return the reply to an earlier request of this uid, fresh or stale, None when it is gone."""
         ...
 
     async def reap(

@@ -89,6 +89,18 @@ class MemoryFrontier:
         """Prolong a claim just before sending."""
         return self._shard(claim.host).renew(claim, lease_ms, self._now(now_ms))
 
+    async def visit(self, uid: str, host: str, *, hold_ms: int, now_ms: int = 0) -> int:
+        """Take a free host for a request that stands in no queue."""
+        return self._shard(host).visit(uid, host, hold_ms, self._now(now_ms))
+
+    async def depart(self, uid: str, host: str, *, pause_ms: int, now_ms: int = 0) -> None:
+        """End a visit."""
+        self._shard(host).depart(uid, host, pause_ms, self._now(now_ms))
+
+    async def kept(self, uid: str, host: str) -> bytes | None:
+        """Return the reply to an earlier request."""
+        return self.reply(uid, host)
+
     async def reap(
         self, *, max_attempts: int, limit: int = 100, now_ms: int = 0
     ) -> tuple[Delivery, ...]:

@@ -23,7 +23,7 @@ class MemoryReplies:
 
     def store(self, done: Completion, waiters: Sequence[str], now_ms: int) -> None:
         """Replace the reply; who was given an earlier one keeps its right until that ends."""
-        kept_until_ms = now_ms + max(done.fresh_ms, done.keep_ms)
+        kept_until_ms = now_ms + max(done.fresh_ms + done.stale_ms, done.keep_ms)
         self._replies[done.uid] = _Reply(done.reply, now_ms + done.fresh_ms, kept_until_ms)
         given = self._given.setdefault(done.uid, {})
         given.update(dict.fromkeys(waiters, now_ms + done.keep_ms))

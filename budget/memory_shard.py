@@ -1,7 +1,4 @@
-"""One shard of the memory frontier: the rules of `lua/*.lua` once more, method for script, over plain dictionaries.
-
-Written apart from the scripts on purpose: tests drive both through the same steps and compare every answer.
-"""
+"""One shard of the memory frontier: the rules of `lua/*.lua` once more, apart, so that tests can compare them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -129,7 +126,7 @@ class MemoryShard:
         self._replies.store(done, waiters, now_ms)
         if done.suspend_ms > 0:
             self._suspend(done, now_ms + done.suspend_ms)
-        self._free(done, done.pause_ms, now_ms)
+        self._free(done.uid, done.host, done.pause_ms, now_ms)
         return delivery(done.uid, waiters)
 
     def _suspend(self, done: Completion, until_ms: int) -> None:
@@ -166,7 +163,7 @@ class MemoryShard:
             self._requeue(claim.uid)
         else:
             self._leave(claim.uid)
-        self._free(claim, pause_ms, now_ms)
+        self._free(claim.uid, claim.host, pause_ms, now_ms)
         return True
 
     def renew(self, claim: Claim, lease_ms: int, now_ms: int) -> bool:
@@ -178,6 +175,22 @@ class MemoryShard:
         host.busy, host.next_ms = claim.uid, ends_ms + self._requests[claim.uid].pause_ms
         self._reschedule(claim.host, now_ms)
         return True
+
+    def visit(self, uid: str, name: str, hold_ms: int, now_ms: int) -> int:
+        """Take a free host."""
+        host = self._hosts.get(name) or HostQueue()
+        wait_ms = max(host.open_ms(), self._floor_ms) - now_ms
+        if wait_ms > 0:
+            return wait_ms
+        self._hosts[name] = host
+        host.busy, host.next_ms = uid, now_ms + hold_ms
+        self._reschedule(name, now_ms)
+        return 0
+
+    def depart(self, uid: str, name: str, pause_ms: int, now_ms: int) -> None:
+        """End a visit."""
+        self._hosts.setdefault(name, HostQueue())
+        self._free(uid, name, pause_ms, now_ms)
 
     def reap(self, max_attempts: int, limit: int, now_ms: int) -> tuple[list[Delivery], bool]:
         """Return what was given up, and whether something went back to its queue; forget what has passed."""
@@ -234,14 +247,14 @@ class MemoryShard:
             reason=host.reason if suspended else "",
         )
 
-    def _free(self, ended: Claim | Completion, pause_ms: int, now_ms: int) -> None:
-        host = self._hosts[ended.host]
-        if host.busy == ended.uid:
+    def _free(self, uid: str, name: str, pause_ms: int, now_ms: int) -> None:
+        host = self._hosts[name]
+        if host.busy == uid:
             host.busy, host.next_ms = "", now_ms + pause_ms
         else:
             host.next_ms = max(host.next_ms, now_ms + pause_ms)
-        self._reschedule(ended.host, now_ms)
-        self._tidy(ended.host)
+        self._reschedule(name, now_ms)
+        self._tidy(name)
 
     def _reschedule(self, name: str, now_ms: int) -> None:
         host = self._hosts[name]

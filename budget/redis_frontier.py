@@ -40,7 +40,18 @@ if TYPE_CHECKING:
 
 _SCRIPTS = load(
     Path(__file__).with_name("lua"),
-    *("offer", "turn", "postpone", "renew", "reap", "cancel", "hold_all", "host_state"),
+    *(
+        "offer",
+        "turn",
+        "postpone",
+        "renew",
+        "reap",
+        "cancel",
+        "hold_all",
+        "host_state",
+        "visit",
+        "depart",
+    ),
     first="shard",
 )
 
@@ -136,6 +147,22 @@ class RedisFrontierWorker:
         shard = keys.frontier_shard(claim.host)
         reply = await self._run(script, shard, now_ms, claim.uid, claim.host, claim.fence, span_ms)
         return reply == 1
+
+    async def visit(self, uid: str, host: str, *, hold_ms: int, now_ms: int = 0) -> int:
+        """Take a free host for a request that stands in no queue."""
+        reply = await self._run("visit", keys.frontier_shard(host), now_ms, uid, host, hold_ms)
+        return cast("int", reply)
+
+    async def depart(self, uid: str, host: str, *, pause_ms: int, now_ms: int = 0) -> None:
+        """End a visit."""
+        await self._run("depart", keys.frontier_shard(host), now_ms, uid, host, pause_ms)
+
+    async def kept(self, uid: str, host: str) -> bytes | None:
+        """Return the reply to an earlier request."""
+        with store_errors():
+            return cast(
+                "bytes | None", await self._redis.hget(keys.frontier_reply(host, uid), "body")
+            )
 
     async def reap(
         self, *, max_attempts: int, limit: int = 100, now_ms: int = 0

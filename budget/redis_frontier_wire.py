@@ -31,6 +31,7 @@ def completion_arguments(done: Completion) -> tuple[Argument, ...]:
         done.reply,
         done.fresh_ms,
         done.keep_ms,
+        done.stale_ms,
         done.pause_ms,
         done.suspend_ms,
         done.suspend_reason,

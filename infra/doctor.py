@@ -90,6 +90,9 @@ def _check_sources(settings: Settings) -> Iterator[Check]:
         advice = "Correct the row in signal-search.toml."
         yield Check(name="sources", state="fail", says=error.message, advice=advice)
         return
+    if "*" in settings.sources.enabled:
+        yield Check(name="sources", state="ok", says="The whole catalogue is enabled.")
+        return
     enabled = [rows[each] for each in settings.sources.enabled if each in rows]
     if len(enabled) < len(settings.sources.enabled):
         yield Check(

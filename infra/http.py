@@ -1,4 +1,4 @@
-"""The one door to the network: GET one address, within limits of time, size and headers.
+"""The one door to the network: one exchange with one address, within limits of time, size and headers.
 
 Bodies are read raw and decoded here, because a client's own decoder hands out a 67 MB chunk of a 200 KB bomb before
 any cap can act. A guard names the endpoints a connection may go to, at the moment it is opened, so that no second
@@ -23,6 +23,7 @@ from typing_extensions import override
 from infra.bounded_body import BoundedBody
 from infra.clock import Clock
 from infra.metrics import FETCH_SECONDS
+from infra.outgoing import Outgoing
 from infra.settings import Fetch, Loopback
 
 ACCEPT_ENCODING = "gzip, deflate"
@@ -84,6 +85,20 @@ class HttpClient:
         max_body_bytes: int | None = None,
         cut: bool = False,
     ) -> RawReply:
+        """Make one exchange with GET; see `send`."""
+        outgoing = Outgoing(url=url, headers=headers)
+        return await self.send(
+            outgoing, total_timeout_s=total_timeout_s, max_body_bytes=max_body_bytes, cut=cut
+        )
+
+    async def send(
+        self,
+        outgoing: Outgoing,
+        *,
+        total_timeout_s: float | None = None,
+        max_body_bytes: int | None = None,
+        cut: bool = False,
+    ) -> RawReply:
         """Make one exchange. `cut` keeps the first `max_body_bytes` of a longer body instead of refusing it.
 
         Raises:
@@ -94,13 +109,13 @@ class HttpClient:
         """
         limit = self._fetch.max_body_bytes if max_body_bytes is None else max_body_bytes
         deadline_s = self._fetch.total_timeout_s if total_timeout_s is None else total_timeout_s
-        request = self._request(url, headers)
+        request = self._request(outgoing)
         transport = self._transports[crc32(request.url.raw_host) % len(self._transports)]
         with self._timed(), _our_errors():
             async with asyncio.timeout(deadline_s):
                 response = await transport.handle_async_request(request)
                 try:
-                    return await self._read(url, response, limit, cut=cut)
+                    return await self._read(outgoing.url, response, limit, cut=cut)
                 finally:
                     await response.aclose()
 
@@ -113,16 +128,17 @@ class HttpClient:
         finally:
             FETCH_SECONDS.observe(self._clock.monotonic() - started)
 
-    def _request(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
+    def _request(self, outgoing: Outgoing) -> httpx.Request:
         try:
-            parsed = httpx.URL(url)
+            parsed = httpx.URL(outgoing.url)
         except (httpx.InvalidURL, ValueError):
             raise Unreachable("The address cannot be parsed.") from None
         if parsed.host in self._mapped:
             parsed = parsed.copy_with(scheme="http")
-        sent = {**headers, "accept-encoding": ACCEPT_ENCODING}
-        limits = {"timeout": self._timeouts(), "target": _target(url)}
-        return httpx.Request("GET", parsed, headers=sent, extensions=limits)
+        sent = {**outgoing.headers, "accept-encoding": ACCEPT_ENCODING}
+        limits = {"timeout": self._timeouts(), "target": outgoing.target}
+        body = outgoing.body or None
+        return httpx.Request(outgoing.method, parsed, headers=sent, content=body, extensions=limits)
 
     def _timeouts(self) -> dict[str, float]:
         total = self._fetch.total_timeout_s
@@ -165,18 +181,6 @@ class HttpClient:
     ) -> None:
         """Close every connection."""
         await self.aclose()
-
-
-def _target(url: str) -> bytes:
-    """Return path and query as written: httpx would re-quote them, and some servers tell the difference."""
-    rest = url.split("#", 1)[0].split("://", 1)[-1]
-    start = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    target = rest[start:]
-    if not target.startswith("/"):
-        target = f"/{target}"
-    if not target.isascii() or any(char <= " " or char == "\x7f" for char in target):
-        raise Unreachable("The address is not in its canonical form.")
-    return target.encode()
 
 
 def _check_headers(response: httpx.Response, limit: int) -> None:
@@ -272,6 +276,7 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
                 request.method,
                 url,
                 headers=request.headers.raw,
+                content=request.content,
                 extensions={"timeout": request.extensions.get("timeout", {})},
             )
         )

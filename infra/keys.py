@@ -23,7 +23,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{f:SHARD}:load | hash | pending requests in all, waiters by job | gone when nothing is pending |
 | ss:{f:SHARD}:floor | string | no host is asked before this time | the hold + 60 s |
 | ss:{f:SHARD}:fence | string | number of claims ever made | none; one per shard |
-| ss:{f:SHARD}:reply:UID | hash | the reply, and until when it is fresh | the longer of freshness and delivery |
+| ss:{f:SHARD}:reply:UID | hash | the reply, and until when it is fresh | delivery, or freshness and what follows |
 | ss:{f:SHARD}:given:UID | zset | waiter by until when the reply is kept for it | delivery |
 | ss:frontier:wake | channel | a shard that has something new | - |
 | ss:{b}:level:LEVEL | hash | limit, used and held by dimension | as opened |
@@ -32,6 +32,8 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{b}:holds | zset | open hold by the end of its lease | gone when empty |
 | ss:{b}:slots:NAME | zset | holder by the end of its lease | the longest lease + 60 s |
 | ss:robots:ORIGIN | string | the parsed robots record | at most 24 h |
+| ss:trouble:HOST | string | refusals and faults in a row, and successes since | 24 h since the last |
+| ss:rest:HOST | string | a page must wait: an API with its own pace was just asked here | the public interval |
 | ss:worker:NAME | string | heartbeat of a worker with its role | 15 s |
 | ss:health:SOURCE | string | last outcome of a source | 24 h |
 | ss:metrics | hash | series -> sum over all processes | none |
@@ -134,6 +136,16 @@ def slots(name: str) -> str:
 def robots(origin: str) -> str:
     """Return the key of an origin's robots record."""
     return f"{PREFIX}robots:{origin}"
+
+
+def trouble(host: str) -> str:
+    """Return the key that counts a host's failures in a row."""
+    return f"{PREFIX}trouble:{host}"
+
+
+def rest(host: str) -> str:
+    """Return the key that lives while a host rests from a request whose pace was faster than the public interval."""
+    return f"{PREFIX}rest:{host}"
 
 
 def worker(name: str) -> str:

@@ -28,6 +28,9 @@ class Politeness(_Section):
     backoff_base_s: Seconds
     backoff_cap_s: Seconds
     retry_after_cap_s: Seconds
+    reset_after: Annotated[int, Field(ge=1, le=100)]
+    published_pace: bool
+    plan_pace_s: dict[str, Annotated[float, Field(gt=0.0, le=86_400.0)]]
 
 
 class Fetch(_Section):
@@ -96,6 +99,8 @@ class Cache(_Section):
     default_ttl_s: Annotated[int, Field(ge=0, le=2_592_000)]
     max_ttl_s: Annotated[int, Field(ge=0, le=2_592_000)]
     delivery_ttl_s: Annotated[int, Field(ge=30, le=86_400)]
+    revalidate_s: Annotated[int, Field(ge=0, le=2_592_000)]
+    stale_if_error_s: Annotated[int, Field(ge=0, le=2_592_000)]
 
 
 class Frontier(_Section):
@@ -201,12 +206,15 @@ class SiteSource(_Section):
 
 
 class Sources(_Section):
-    """Which sources are asked."""
+    """Which sources are asked, and where those stand that each operator runs for themselves (by id)."""
 
     enabled: list[str]
     mailto: str
     custom: list[dict[str, Any]]
     site: SiteSource
+    endpoints: dict[
+        str, Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s#]*$", max_length=2048)]
+    ]
 
 
 class Gateway(_Section):

@@ -68,6 +68,7 @@ __all__ = [
     "current",
     "is_set",
     "load",
+    "secret",
 ]
 
 DEFAULTS = Path(__file__).with_name("defaults.toml")
@@ -171,6 +172,16 @@ def child_environment(**overrides: str) -> dict[str, str]:
     return {**os.environ, **overrides}
 
 
+def secret(variable: str) -> SecretStr:
+    """Return the key in an environment variable that a source row names, read now; empty when there is none.
+
+    What cannot stand in a header (blanks, control characters, other scripts) is no key.
+    """
+    value = os.environ.get(variable, "").strip()
+    sendable = value.isascii() and value.isprintable() and " " not in value
+    return SecretStr(value if sendable else "")
+
+
 def is_set(variable: str) -> bool:
     """Tell whether an environment variable that a source row names for its key has a value."""
-    return bool(os.environ.get(variable))
+    return bool(secret(variable).get_secret_value())

@@ -3,10 +3,12 @@
 import re
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import tldextract
 from signal_search.contracts.document import Document
+
+from scoring.addresses import address_key
 
 # The bundled public suffix list only: no download, no cache folder.
 _extract = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -39,13 +41,16 @@ def site_of(url: str) -> str:
 # A DOI of arXiv's own prefix names the same work as the arXiv id.
 _ARXIV_DOI = "10.48550/arxiv."
 _DOI_PREFIX = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
-_ARXIV_PREFIX = re.compile(r"^(?:https?://arxiv\.org/(?:abs|pdf)/|arxiv:\s*)", re.IGNORECASE)
+_ARXIV_PREFIX = re.compile(
+    r"^(?:https?://(?:(?:www\.|export\.)?arxiv\.org|ar5iv(?:\.labs\.arxiv)?\.org)/(?:abs|pdf|html)/|arxiv:\s*)",
+    re.IGNORECASE,
+)
 _VERSION = re.compile(r"(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE)
 
 
 def normal_doi(doi: str) -> str:
-    """Return a DOI in lower case without resolver, scheme or surrounding space."""
-    return _DOI_PREFIX.sub("", doi.strip()).lower()
+    """Return a DOI in lower case without resolver, scheme, percent-encoding, last full stop or surrounding space."""
+    return unquote(_DOI_PREFIX.sub("", doi.strip())).rstrip(".").lower()
 
 
 def normal_arxiv(arxiv_id: str) -> str:
@@ -58,7 +63,8 @@ def work_keys(document: Document) -> frozenset[str]:
     doi, arxiv = normal_doi(document.doi), normal_arxiv(document.arxiv_id)
     if doi.startswith(_ARXIV_DOI):
         doi, arxiv = "", arxiv or normal_arxiv(doi.removeprefix(_ARXIV_DOI))
-    keys = {f"url:{urldefrag(document.url).url}"}
+    address = address_key(document.url)
+    keys = {address if address.startswith(("doi:", "arxiv:")) else f"url:{address}"}
     return frozenset(
         keys | ({f"doi:{doi}"} if doi else set()) | ({f"arxiv:{arxiv}"} if arxiv else set())
     )

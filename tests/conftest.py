@@ -86,6 +86,8 @@ def clock() -> FixedClock:
 def _closed_spines() -> Iterator[None]:
     """Close what a test's spines opened; an unclosed socket would be a warning in some other test."""
     yield
-    used = sys.modules.get("tests.fakes.spine")  # most tests have none, and need not import the workers
+    used = sys.modules.get(
+        "tests.fakes.spine"
+    )  # most tests have none, and need not import the workers
     if used is not None:
         used.close_all()

@@ -1,10 +1,10 @@
 """The port of a source adapter: build requests, parse replies. Both are pure; neither opens a connection."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from signal_search.contracts.document import Author, DateKind, Document, SourceType
-from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+from signal_search.contracts.source import FetchOutcome, Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import document_id, site_of
 
@@ -13,6 +13,8 @@ class SourceConfig(Struct, frozen=True, kw_only=True):
     """A registry row as an adapter sees it.
 
     endpoint: the API's address or the site's start URL; params: fixed query parameters; mailto: for polite pools.
+    auth: the name of the variable that holds the operator's key, never the key; auth_place: where it goes in a request.
+    json_items, item_map: of a generic JSON source, where its results are and which field is what.
     """
 
     id: str
@@ -22,6 +24,10 @@ class SourceConfig(Struct, frozen=True, kw_only=True):
     params: dict[str, str] = {}
     mailto: str = ""
     source_type: SourceType = "unknown"
+    auth: str = ""
+    auth_place: str = "bearer"
+    json_items: str = ""
+    item_map: dict[str, str] = {}
 
 
 class Adapter(Protocol):
@@ -51,6 +57,15 @@ class Adapter(Protocol):
         Raises:
             BadReply: HTML instead of data, truncated or wrong-shaped data, an error sent with 200.
         """
+        ...
+
+
+@runtime_checkable
+class PageReader(Protocol):
+    """What an adapter has besides when its pages are more than documents."""
+
+    def read_page(self, request: Request, outcome: FetchOutcome) -> FetchOutcome:
+        """Return what the extractor's outcome of a page means for this source. Pure, raises nothing."""
         ...
 
 
@@ -95,4 +110,33 @@ def make_document(
         site=site_of(url),
         fetched_at_ms=fetched_at_ms,
         **{name: getattr(facts, name) for name in DocumentFacts.__struct_fields__},
+    )
+
+
+def make_record(
+    config: SourceConfig,
+    reply: Reply,
+    *,
+    url: str,
+    title: str,
+    abstract: str,
+    facts: DocumentFacts,
+) -> Document:
+    """Return the document of a register's record: title and abstract, or title, place, year and publisher.
+
+    The source type is the row's; a date is the record's.
+    """
+    place = ", ".join(filter(None, (facts.container, facts.published[:4])))
+    parts = (part.rstrip(".") for part in (title, place, facts.publisher) if part)
+    return make_document(
+        url=url,
+        title=title,
+        text=f"{title}\n\n{abstract}" if abstract else ". ".join(parts) + ".",
+        source_id=config.id,
+        fetched_at_ms=reply.fetched_at_ms,
+        facts=structs.replace(
+            facts,
+            source_type=config.source_type,
+            date_kind="record" if facts.published else "none",
+        ),
     )

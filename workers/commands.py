@@ -14,6 +14,7 @@ from signal_search.errors import Invalid
 
 if TYPE_CHECKING:
     from workers.pipeline.replay import Replay
+    from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
 
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
     app.command()(demo)
     sources = typer.Typer(help="The places that can be asked.", no_args_is_help=True)
     sources.command("list")(list_sources)
+    sources.command("check")(check_sources)
     app.add_typer(sources, name="sources")
     jobs = typer.Typer()
     jobs.command("replay")(replay_bundle)
@@ -60,6 +62,43 @@ def _line(view: SourceView) -> str:
     state = "on" if view.enabled else "off"
     languages = ",".join(view.languages) or "any"
     return f"{view.id:14} {state:3} {view.kind:5} {view.category:14} {languages:6} {view.name}"
+
+
+def check_sources(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Sources by id; without one all that are enabled.")
+    ] = None,
+    *,
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask each once, at the pace its host allows.")
+    ] = False,
+    within_s: Annotated[
+        float, typer.Option("--within", min=1.0, max=3600.0, help="Seconds to wait for answers.")
+    ] = 120.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Tell how each source does: from the configuration alone, or live. Exit code 1 when one is not well."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.source_check import check_live, check_setup, with_store  # noqa: PLC0415
+
+    if live:
+        with with_store(current()) as settings:
+            found = check_live(settings, within_s=within_s, only=names or ())
+    else:
+        found = check_setup(current(), only=names or ())
+    if as_json:
+        _print_json(found)
+    else:
+        for each in found:
+            typer.echo(_health_line(each))
+    raise typer.Exit(0 if all(each.is_well for each in found) else 1)
+
+
+def _health_line(health: "Health") -> str:
+    said = ", ".join(filter(None, (health.reason, health.detail)))
+    until = f" (until {health.until})" if health.until else ""
+    count = f"{health.results} results" if health.results else ""
+    return f"{health.source_id:16} {health.state:10} {said or count}{until}".rstrip()
 
 
 def replay_bundle(

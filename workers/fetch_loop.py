@@ -19,7 +19,7 @@ from signal_search.errors import StoreFailed, TimedOut
 from budget.frontier import Claim, Completion, Delivery
 from infra.metrics import FETCHES
 from infra.settings import Settings
-from workers.pipeline.delivery import deliver, pack_outcome
+from workers.pipeline.delivery import deliver, pack_reply
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.exchange import Exchanges, Finished, Postponed
 from workers.toolbox import Bell, Toolbox, open_toolbox
@@ -183,8 +183,9 @@ class Fetchers:
             uid=claim.uid,
             host=claim.host,
             fence=claim.fence,
-            reply=pack_outcome(result.outcome),
-            fresh_ms=result.fresh_ms,
+            reply=pack_reply(result.kept.reply),
+            fresh_ms=result.kept.fresh_ms,
+            stale_ms=result.kept.stale_ms,
             keep_ms=self._settings.cache.delivery_ttl_s * 1000,
             pause_ms=result.pause_ms,
             suspend_ms=result.suspend_ms,

@@ -8,25 +8,98 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from signal_search.contracts.source import Parsed, Reply, Request, SourceView
+from signal_search.contracts.source import FetchOutcome, Parsed, Reply, Request, SourceView
 from signal_search.errors import Broken, Invalid
 
 from infra.catalog.catalog import SourceRow, custom_rows, shipped_rows
 from infra.settings import Settings, is_set
-from workers.adapter import Adapter, SourceConfig
+from workers.adapter import Adapter, PageReader, SourceConfig
 from workers.sources.arxiv import Arxiv
+from workers.sources.brave import Brave
+from workers.sources.clinicaltrials import ClinicalTrials
+from workers.sources.courtlistener import CourtListener
+from workers.sources.cratesio import CratesIo
 from workers.sources.crossref import Crossref
+from workers.sources.datacite import DataCite
+from workers.sources.dataeuropa import DataEuropa
+from workers.sources.datatracker import Datatracker
+from workers.sources.dblp import Dblp
+from workers.sources.doaj import Doaj
+from workers.sources.edgar import Edgar
+from workers.sources.europepmc import EuropePmc
+from workers.sources.exa import Exa
+from workers.sources.federalregister import FederalRegister
 from workers.sources.feed import Feed
+from workers.sources.gdelt import Gdelt
+from workers.sources.github import GitHub
+from workers.sources.grok import Grok
+from workers.sources.guardian import Guardian
+from workers.sources.hackernews import HackerNews
+from workers.sources.internetarchive import InternetArchive
+from workers.sources.json_api import JsonApi
+from workers.sources.mdn import Mdn
+from workers.sources.nvd import Nvd
+from workers.sources.openalex import OpenAlex
+from workers.sources.openfda import OpenFda
+from workers.sources.openlibrary import OpenLibrary
+from workers.sources.opensearch import OpenSearch
+from workers.sources.osv import Osv
+from workers.sources.pubmed import PubMed
+from workers.sources.searxng import Searxng
+from workers.sources.semanticscholar import SemanticScholar
 from workers.sources.site import Site
+from workers.sources.site_search import SiteSearch
+from workers.sources.stackexchange import StackExchange
+from workers.sources.tavily import Tavily
+from workers.sources.who import Who
+from workers.sources.wikidata import Wikidata
 from workers.sources.wikipedia import Wikipedia
+from workers.sources.worldbank import WorldBank
 
 _ADAPTERS: Final[dict[str, type[Adapter]]] = {
     "arxiv": Arxiv,
+    "brave": Brave,
+    "clinicaltrials": ClinicalTrials,
+    "courtlistener": CourtListener,
+    "cratesio": CratesIo,
     "crossref": Crossref,
+    "datacite": DataCite,
+    "dataeuropa": DataEuropa,
+    "datatracker": Datatracker,
+    "dblp": Dblp,
+    "doaj": Doaj,
+    "edgar": Edgar,
+    "europepmc": EuropePmc,
+    "exa": Exa,
+    "federalregister": FederalRegister,
     "feed": Feed,
+    "gdelt": Gdelt,
+    "github": GitHub,
+    "grok": Grok,
+    "guardian": Guardian,
+    "hackernews": HackerNews,
+    "internetarchive": InternetArchive,
+    "json_api": JsonApi,
+    "mdn": Mdn,
+    "nvd": Nvd,
+    "openalex": OpenAlex,
+    "openfda": OpenFda,
+    "openlibrary": OpenLibrary,
+    "opensearch": OpenSearch,
+    "osv": Osv,
+    "pubmed": PubMed,
+    "searxng": Searxng,
+    "semanticscholar": SemanticScholar,
     "site": Site,
+    "site_search": SiteSearch,
+    "stackexchange": StackExchange,
+    "tavily": Tavily,
+    "who": Who,
+    "wikidata": Wikidata,
     "wikipedia": Wikipedia,
+    "worldbank": WorldBank,
 }
+ALL: Final = "*"
 _GENERIC: Final = ("site", "feed")
 _ASKED = "constraints.source_prefs.only"
 _MAX_URL_CHARS = 2048
@@ -47,16 +120,19 @@ class Registry:
         """Join shipped and custom rows with their adapters.
 
         Raises:
-            Invalid: `sources.custom` or `sources.enabled`, when a row is wrong or an enabled id is unknown.
+            Invalid: `sources.custom`, `sources.enabled` or `sources.endpoints`, when a row is wrong, an enabled id is
+                unknown, or an address is given to a source that is not self-hosted.
         """
         self._settings = settings
         self._custom = custom_rows(settings.sources.custom)
-        self._rows = {row.id: row for row in (*shipped_rows(), *self._custom)}
+        rows = (*shipped_rows(), *self._custom)
+        self._rows = {row.id: row.as_seen_by(settings.sources.mailto) for row in rows}
         if any(row.adapter not in _ADAPTERS for row in self._rows.values()):
             raise Invalid(
                 "A source row names an adapter that does not exist.", field="sources.custom"
             )
-        if not self._askable_ids().issuperset(settings.sources.enabled):
+        self._place(settings.sources.endpoints)
+        if not self._askable_ids().issuperset({*settings.sources.enabled} - {ALL}):
             raise Invalid(
                 "A source that is not in the catalogue is enabled.", field="sources.enabled"
             )
@@ -75,20 +151,38 @@ class Registry:
             raise Invalid("There is no such source.", field=_ASKED)
         row = self._rows[source_id]
         if not _is_usable(row):
-            raise Invalid("This source is closed or has no key here.", field=_ASKED)
+            raise Invalid("This source is closed, or has no key or address here.", field=_ASKED)
         return self._made(row)
+
+    def lacks_setup(self, source_id: str) -> bool:
+        """Return whether a source exists and only the operator's key or address is missing."""
+        row = self._rows.get(source_id)
+        return (
+            row is not None
+            and not row.is_generic
+            and not (row.access == "closed" or _is_usable(row))
+        )
 
     def is_shared(self, source_id: str) -> bool:
         """Return whether one call to a source serves every sub-question."""
         kind = source_id.partition(":")[0]
         row = self._rows.get(kind if kind in _GENERIC else source_id)
-        return row is not None and self.adapter(row.adapter).shared
+        return row is not None and self._made(row).adapter.shared
 
     def enabled(self) -> list[Source]:
-        """Return the sources that may be chosen without being named: enabled or custom, open or with a key."""
-        chosen = dict.fromkeys([*self._settings.sources.enabled, *(row.id for row in self._custom)])
+        """Return the sources that may be chosen without being named: enabled or custom, open or with a key.
+
+        `*` enables the whole catalogue. Where only listed loopback hosts may be asked, a source elsewhere is not.
+        """
+        enabled = self._settings.sources.enabled
+        named = [*self._rows] if ALL in enabled else enabled
+        chosen = dict.fromkeys([*named, *(row.id for row in self._custom)])
         rows = (self._rows[source_id] for source_id in chosen)
-        return [self._made(row) for row in rows if _is_usable(row)]
+        return [self._made(row) for row in rows if _is_usable(row) and self._is_within_reach(row)]
+
+    def _is_within_reach(self, row: SourceRow) -> bool:
+        host = urlsplit(row.endpoint.replace("{language}", "en")).netloc.lower()
+        return not self._settings.loopback.only or self._settings.is_loopback_host(host)
 
     def views(self) -> list[SourceView]:
         """Return every row as this deployment sees it; pace and health are the frontier's to add."""
@@ -119,6 +213,24 @@ class Registry:
             raise Broken
         return source.adapter.parse(request, reply)
 
+    def read_page(self, request: Request, outcome: FetchOutcome) -> FetchOutcome:
+        """Let the adapter that built a request for a page say what its outcome means; most have nothing to say."""
+        try:
+            adapter = self.source(request.source_id).adapter
+        except Invalid:  # the source has left the configuration since; the page is what it is
+            return outcome
+        return adapter.read_page(request, outcome) if isinstance(adapter, PageReader) else outcome
+
+    def _place(self, endpoints: dict[str, str]) -> None:
+        """Give the self-hosted sources their addresses."""
+        for source_id, endpoint in endpoints.items():
+            row = self._rows.get(source_id)
+            if row is None or not row.self_hosted:
+                raise Invalid(
+                    "Only self-hosted sources take an address.", field="sources.endpoints"
+                )
+            self._rows[source_id] = row.model_copy(update={"endpoint": endpoint})
+
     def _askable_ids(self) -> set[str]:
         return {row.id for row in self._rows.values() if not row.is_generic}
 
@@ -131,6 +243,10 @@ class Registry:
             params=self._params(row),
             mailto=self._settings.sources.mailto,
             source_type=row.source_type,
+            auth=row.key_env,
+            auth_place=row.key_place,
+            json_items=row.json_items,
+            item_map=row.item_map,
         )
         return Source(row=row, adapter=self.adapter(row.adapter)(config))
 
@@ -160,7 +276,8 @@ def _checked_url(url: str) -> str:
 
 
 def _is_usable(row: SourceRow) -> bool:
-    return row.access == "open" or (row.access == "key" and is_set(row.key_env))
+    has_key = row.access != "key" or is_set(row.key_env)
+    return row.access != "closed" and has_key and bool(row.endpoint)
 
 
 def _view(row: SourceRow, *, enabled: bool) -> SourceView:
@@ -173,7 +290,10 @@ def _view(row: SourceRow, *, enabled: bool) -> SourceView:
         topics=row.topics,
         access=row.access,
         enabled=enabled,
-        key_present=is_set(row.key_env) if row.access == "key" else None,
+        key_present=_is_usable(row) if row.access == "key" or row.self_hosted else None,
         constraints=row.constraints,
         terms=row.terms,
+        force_include=row.force_include,
+        quality=row.quality,
+        alternative=row.alternative,
     )

@@ -13,6 +13,7 @@ from infra.job_store import JobStore
 from infra.redis import Redis, connect
 from infra.settings import Settings
 from infra.steps import StepRules, Steps
+from workers.fetching.pace import Paces, paces_of
 from workers.registry import Registry
 
 Bell = Callable[[str, str], None]
@@ -32,6 +33,7 @@ class Toolbox:
     ledger: Ledger
     frontier: Frontier
     registry: Registry
+    paces: Paces
     bell: Bell
 
     def ring(self, step_id: str) -> None:
@@ -81,5 +83,6 @@ def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) 
         ledger=RedisLedger(redis),
         frontier=RedisFrontier(redis, caps=_caps(settings)),
         registry=Registry(settings),
+        paces=paces_of(settings),
         bell=bell,
     )

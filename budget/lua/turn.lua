@@ -1,14 +1,14 @@
 -- Completes finished requests, then claims the heads of the queues of hosts that are due, longest due first.
 -- KEYS: 1 the shard's prefix
--- ARGV: 1 now_ms, 2 lease_ms, 3 pause_ms, 4 want, then per completion: uid, host, fence, reply, fresh_ms, keep_ms, pause_ms, suspend_ms, reason
+-- ARGV: 1 now_ms, 2 lease_ms, 3 pause_ms, 4 want, then per completion: uid, host, fence, reply, fresh_ms, keep_ms, stale_ms, pause_ms, suspend_ms, reason
 -- Returns: {{{uid, waiter, ...}, ...}, {{uid, host, payload, attempt, fence, lease_until_ms}, ...}, next_in_ms or -1}
 local LEASE, PAUSE, WANT = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
-local function store(uid, reply, fresh_ms, keep_ms, waiters)
+local function store(uid, reply, fresh_ms, keep_ms, stale_ms, waiters)
   local name, given = key('reply', uid), key('given', uid)
   redis.call('DEL', name)
   redis.call('ZREMRANGEBYSCORE', given, '-inf', now)
-  local life = math.max(fresh_ms, keep_ms)
+  local life = math.max(fresh_ms + stale_ms, keep_ms)
   if life <= 0 then return end
   redis.call('HSET', name, 'body', reply, 'fresh', now + fresh_ms)
   redis.call('PEXPIRE', name, life)
@@ -22,8 +22,8 @@ local function complete(i)
   if not holds(uid, ARGV[i + 2]) then return nil end
   end_lease(uid, host)
   local waiters = leave(uid)
-  store(uid, ARGV[i + 3], tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5]), waiters)
-  free(uid, host, tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), ARGV[i + 8])
+  store(uid, ARGV[i + 3], tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), waiters)
+  free(uid, host, tonumber(ARGV[i + 7]), tonumber(ARGV[i + 8]), ARGV[i + 9])
   table.insert(waiters, 1, uid)
   return waiters
 end
@@ -53,7 +53,7 @@ local function claim(host)
 end
 
 local done = {}
-for i = 5, #ARGV, 9 do done[#done + 1] = complete(i) end
+for i = 5, #ARGV, 10 do done[#done + 1] = complete(i) end
 
 local claims = {}
 local floor = floor_ms()

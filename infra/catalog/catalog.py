@@ -14,10 +14,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from signal_search.contracts.document import SourceType
 from signal_search.errors import Invalid
 
+from infra.catalog.generic import GENERIC_ADAPTERS, fault_of, spelled_out
+
 ROWS = Path(__file__).with_name("sources.toml")
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+KeyPlace = Annotated[
+    str,
+    Field(
+        pattern=r"^(bearer|header:[A-Za-z][A-Za-z0-9-]{0,63}|query:[A-Za-z][A-Za-z0-9_.-]{0,63})$"
+    ),
+]
 Constraint = Literal["language", "freshness", "domain"]
 Category = Literal[
     "intl_engines",
@@ -38,11 +46,16 @@ class SourceRow(BaseModel):
 
     adapter: the code that builds its requests and reads its replies. endpoint: the API's address, the feed's or the
     site's start address; `{language}` stands for the question's language; empty only in the two generic rows, which
-    lend their properties to `site:URL` and `feed:URL`. languages: empty means any. topics: what it is good for; empty
-    means anything. tier: from which breadth of search it is asked. access: open, by a key of the operator's
-    (`key_env` names the variable), or closed, which `terms` explains. published_pace_s: the pause in seconds its
-    operator publishes, `pace_citation` where. constraints: which of the caller's constraints its requests carry.
-    params: fixed query parameters, or settings of a generic adapter.
+    lend their properties to `site:URL` and `feed:URL`, and where `self_hosted` says that each operator runs a server of
+    their own, whose address is in the settings. needs_mailto: closed until `sources.mailto` names who is responsible.
+    languages: empty means any. topics: what it is good for; empty means anything. tier: from which breadth of search it
+    is asked. access: open, by a key of the operator's (`key_env` names the variable, `key_place` where it is sent), or
+    closed, which `terms` explains. published_pace_s: the pause in seconds its operator publishes, `pace_citation`
+    where. constraints: which of the caller's constraints its requests carry. params: fixed query parameters, or
+    settings of a generic adapter. json_items, item_map: of a generic JSON source, the path to its results and to our
+    fields in each. quality: A (primary, official or edited), B or C. force_include: asked whatever the question is
+    about. replaces: names under which other catalogues list this place. alternative: what a closed place is covered by,
+    ids of rows that are not closed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,32 +71,60 @@ class SourceRow(BaseModel):
     tier: Literal["lite", "standard", "full"] = "standard"
     access: Literal["open", "key", "closed"] = "open"
     key_env: Annotated[str, Field(pattern=r"^([A-Z][A-Z0-9_]{0,99})?$")] = ""
+    key_place: KeyPlace = "bearer"
+    self_hosted: bool = False
+    needs_mailto: bool = False
     terms: Annotated[str, Field(max_length=500)] = ""
     published_pace_s: Annotated[float, Field(gt=0.0, le=86_400.0)] | None = None
     pace_citation: Annotated[str, Field(max_length=500)] = ""
     constraints: tuple[Constraint, ...] = ()
     source_type: SourceType = "unknown"
     params: dict[str, str] = {}
+    json_items: Annotated[str, Field(max_length=200)] = ""
+    item_map: dict[str, Annotated[str, Field(min_length=1, max_length=500)]] = {}
+    quality: Literal["A", "B", "C"] = "B"
+    force_include: bool = False
+    replaces: tuple[str, ...] = ()
+    alternative: tuple[Name, ...] = ()
 
     @property
     def is_generic(self) -> bool:
         """Tell whether this row is a pattern for addresses and cannot be asked by itself."""
-        return not self.endpoint
+        return not self.endpoint and not self.self_hosted
+
+    def as_seen_by(self, mailto: str) -> Self:
+        """Return the row, closed when it answers only to who names a mail address and there is none."""
+        is_closed = self.needs_mailto and not mailto
+        return self.model_copy(update={"access": "closed"}) if is_closed else self
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if self.endpoint and not _is_web_address(self.endpoint.replace("{language}", "en")):
             raise ValueError("endpoint must be an http or https address with a host")
+        if self.endpoint and self.self_hosted:
+            raise ValueError("the address of a self-hosted source stands in the settings")
         if (self.access == "key") != bool(self.key_env):
             raise ValueError("key_env belongs to access = 'key', and only there")
         if (self.published_pace_s is None) != (not self.pace_citation):
             raise ValueError("published_pace_s and pace_citation stand together")
         if self.access == "closed" and not self.terms:
             raise ValueError("a closed source says why in terms")
+        if (self.access == "closed") != bool(self.alternative):
+            raise ValueError("a closed source, and only that, names an alternative")
+        return self
+
+    @model_validator(mode="after")
+    def _says_how_to_ask(self) -> Self:
+        if self.adapter not in GENERIC_ADAPTERS or self.access == "closed":
+            return self
+        fault = fault_of(self.adapter, self.endpoint, self.params, self.item_map)
+        if fault:
+            raise ValueError(fault)
         return self
 
 
 def _is_web_address(url: str) -> bool:
+    """Tell whether a URL is http or https with a host, and without user information."""
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -99,14 +140,14 @@ def shipped_rows() -> tuple[SourceRow, ...]:
 
 
 def custom_rows(rows: Iterable[Mapping[str, object]]) -> tuple[SourceRow, ...]:
-    """Return an operator's own rows. Without another word they are internal.
+    """Return an operator's own rows, whether written like the catalogue's or in the short form (generic.py).
 
     Raises:
         Invalid: `sources.custom`, when a row is wrong, has no endpoint, or an id is given twice or is taken.
     """
-    mine = read_rows(({"source_type": "internal", **row} for row in rows), field="sources.custom")
+    mine = read_rows(map(spelled_out, rows), field="sources.custom")
     taken = {row.id for row in shipped_rows()}
-    if any(row.is_generic or row.id in taken for row in mine):
+    if any(not row.endpoint or row.id in taken for row in mine):
         raise Invalid(
             "A custom source needs an endpoint and an id of its own.", field="sources.custom"
         )

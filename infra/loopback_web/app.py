@@ -12,12 +12,29 @@ import msgspec
 
 from infra.clock import Clock
 from infra.ids import digest
-from infra.loopback_web import exchange, plain_sites
+from infra.loopback_web import exchange, plain_sites, rfcs, vulnerabilities
 from infra.loopback_web.arxiv import Arxiv
+from infra.loopback_web.brave import Brave
+from infra.loopback_web.cratesio import CratesIo
 from infra.loopback_web.crossref import Crossref
+from infra.loopback_web.exa import Exa
 from infra.loopback_web.exchange import Answer, Ask, Host
 from infra.loopback_web.faults import Fault, Faults, spoil
+from infra.loopback_web.github import GitHub
+from infra.loopback_web.grok import Grok
+from infra.loopback_web.hackernews import HackerNews
+from infra.loopback_web.internetarchive import InternetArchive
+from infra.loopback_web.mdn import Mdn
+from infra.loopback_web.official_hosts import OFFICIAL_HOSTS, official_sites
+from infra.loopback_web.openlibrary import OpenLibrary
+from infra.loopback_web.registers import registers
 from infra.loopback_web.request_log import Entry, RequestLog
+from infra.loopback_web.searxng import Searxng
+from infra.loopback_web.shelf import Shelf
+from infra.loopback_web.stackexchange import StackExchange
+from infra.loopback_web.tavily import Tavily
+from infra.loopback_web.vulnerabilities import Nvd
+from infra.loopback_web.wikidata import Wikidata
 from infra.loopback_web.wikipedia import Wikipedia
 
 Scope = MutableMapping[str, Any]
@@ -29,11 +46,32 @@ HOSTS = (
     "zh.wikipedia.org",
     "export.arxiv.org",
     "api.crossref.org",
+    *registers(enforce_pace=False),
+    "api.search.brave.com",
+    "api.exa.ai",
+    "api.tavily.com",
+    "api.x.ai",
+    "searx.test",
+    "html-searx.test",
+    *OFFICIAL_HOSTS,
+    "www.wikidata.org",
+    "api.github.com",
+    "api.stackexchange.com",
+    "hn.algolia.com",
+    "archive.org",
+    "openlibrary.org",
+    "crates.io",
+    "developer.mozilla.org",
+    "datatracker.ietf.org",
+    "www.rfc-editor.org",
+    "services.nvd.nist.gov",
+    "api.osv.dev",
     "harbour.test",
     "news.test",
     "forum.test",
     "wall.test",
     "slow.test",
+    "shelf.test",
     "gbk.test",
 )
 _MAX_BODY_BYTES = 65_536
@@ -47,12 +85,33 @@ def sites(*, enforce_pace: bool) -> dict[str, Host]:
         "zh.wikipedia.org": Wikipedia("zh", enforce_pace=enforce_pace),
         "export.arxiv.org": Arxiv(enforce_pace=enforce_pace),
         "api.crossref.org": Crossref(enforce_pace=enforce_pace),
+        **registers(enforce_pace=enforce_pace),
+        "api.search.brave.com": Brave(enforce_pace=enforce_pace),
+        "api.exa.ai": Exa(enforce_pace=enforce_pace),
+        "api.tavily.com": Tavily(enforce_pace=enforce_pace),
+        "api.x.ai": Grok(),
+        "searx.test": Searxng(formats=frozenset({"html", "json"})),
+        "html-searx.test": Searxng(),
+        "www.wikidata.org": Wikidata(enforce_pace=enforce_pace),
+        "api.github.com": GitHub(enforce_pace=enforce_pace),
+        "api.stackexchange.com": StackExchange(enforce_pace=enforce_pace),
+        "hn.algolia.com": HackerNews(enforce_pace=enforce_pace),
+        "archive.org": InternetArchive(),
+        "openlibrary.org": OpenLibrary(enforce_pace=enforce_pace),
+        "crates.io": CratesIo(enforce_pace=enforce_pace),
+        "developer.mozilla.org": Mdn(),
+        "datatracker.ietf.org": rfcs.datatracker,
+        "www.rfc-editor.org": rfcs.editor,
+        "services.nvd.nist.gov": Nvd(enforce_pace=enforce_pace),
+        "api.osv.dev": vulnerabilities.osv,
+        **official_sites(enforce_pace=enforce_pace),
         "harbour.test": _read_only(plain_sites.harbour),
         "news.test": _read_only(plain_sites.news),
         "forum.test": _read_only(plain_sites.forum),
         "wall.test": _read_only(plain_sites.wall),
         "slow.test": _read_only(plain_sites.slow),
         "gbk.test": _read_only(plain_sites.gbk),
+        "shelf.test": Shelf(),
     }
 
 

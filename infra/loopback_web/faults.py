@@ -1,5 +1,8 @@
 """Faults on order: what a host does wrong for its next requests, set by POST to /__faults."""
 
+import gzip
+
+import msgspec
 from msgspec import Struct
 
 from infra.loopback_web import exchange
@@ -75,6 +78,7 @@ def spoil(answer: Answer, fault: Fault) -> Answer:
     """Return the answer as the fault makes it; latency and reset are the server's to carry out."""
     if fault.captcha_200:
         return exchange.page(_CHALLENGE)
+    answer = _unpacked(answer)
     status = fault.status or (502 if fault.html_error else answer.status)
     headers, body = dict(answer.headers), answer.body
     if fault.html_error:
@@ -91,3 +95,11 @@ def spoil(answer: Answer, fault: Fault) -> Answer:
     return Answer(
         status=status, body=body, headers=headers, delay_s=answer.delay_s, complaint="fault"
     )
+
+
+def _unpacked(answer: Answer) -> Answer:
+    """Return an answer that is packed with gzip as it is inside: faults are of what was written, not of its packing."""
+    if answer.headers.get("content-encoding") != "gzip":
+        return answer
+    headers = {name: value for name, value in answer.headers.items() if name != "content-encoding"}
+    return msgspec.structs.replace(answer, headers=headers, body=gzip.decompress(answer.body))

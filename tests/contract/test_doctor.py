@@ -170,7 +170,8 @@ def test_unknown_and_keyless_sources_are_found(tmp_path: Path) -> None:
         "name": "Mine",
         "adapter": "json_api",
         "kind": "api",
-        "endpoint": "https://x.example/",
+        "endpoint": "https://x.example/?q={q}",
+        "item_map": {"url": "u", "title": "t"},
     }
     keyed = {**row, "access": "key", "key_env": "SS_TEST_NO_SUCH_KEY"}
     lacking = settings_for(tmp_path, sources={**sources, "enabled": ["mine"], "custom": [keyed]})

@@ -5,33 +5,25 @@ Intervals are short but real: what counts is when requests arrive at the server.
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 from redis import Redis
 from signal_search.contracts.budget import Dimension
-from signal_search.contracts.source import FetchOutcome, FetchState, Request, RequestKind
-from signal_search.contracts.trace import FetchFinished, FetchQueued
+from signal_search.contracts.source import FetchOutcome, FetchState
+from signal_search.contracts.trace import FetchQueued
 
 from budget.policy import job_level
 from infra import keys
-from infra.http import RawReply
-from infra.settings import Settings, load
-from tests.fakes.builders import a_job
+from tests.fakes.crawler import LONG_MS, PAUSE_S, Crawler, crawl, make, opened, settings_for, until
 from tests.fakes.fetching import a_reply, a_request
 from tests.fakes.parsers import moody
 from tests.fakes.web import Answer, Seen, Web, html, redirect, refusal, running_web, text
-from workers.fetch_loop import Fetchers, FetchLoop
-from workers.pipeline.exchange import Exchanges, Finished, Postponed
-from workers.pipeline.offers import offer
+from workers.fetch_loop import FetchLoop
+from workers.pipeline.exchange import Finished, Postponed
 from workers.pipeline.parse import ParsePool, parse_reply
-from workers.pipeline.wanted import Wanted
-from workers.toolbox import Toolbox, open_toolbox
 
-PAUSE_S = 0.25
-LONG_MS = 60_000
 PAGE = html(
     "<html><head><title>Mount Ansel</title></head><body><article><p>"
     + "Mount Ansel is 2,114 metres high and was first climbed in 1903. " * 8
@@ -44,116 +36,6 @@ def web() -> Iterator[Web]:
     with running_web() as server:
         server.route("/robots.txt", text(""))
         yield server
-
-
-class InlinePool:
-    """The real parsing without a process of its own: only `test_a_page_is_parsed_in_a_process` pays for one."""
-
-    async def warm(self) -> None:
-        pass
-
-    async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
-        return parse_reply(request, raw)
-
-    def close(self) -> None:
-        pass
-
-
-class Crawler:
-    """The fetchers of one worker, and a job's side of the store."""
-
-    def __init__(self, web: Web, settings: Settings) -> None:
-        self.web = web
-        self.settings = settings
-        self.bells: list[str] = []
-        self.tools: Toolbox = open_toolbox(
-            settings, lambda _task, step_id: self.bells.append(step_id)
-        )
-
-    def ask(
-        self,
-        url: str,
-        job_id: str = "job_1",
-        number: int = 1,
-        kind: RequestKind = "page",
-        life_ms: int = LONG_MS,
-    ) -> str:
-        """Offer a request for a job; return its fetch id."""
-        now_ms = self.tools.clock.now_ms()
-        self.tools.store.create(
-            a_job(id=job_id, created_at_ms=now_ms, deadline_ms=now_ms + LONG_MS)
-        )
-        stored = self.tools.store.get(job_id)
-        assert stored is not None
-        wanted = Wanted(fetch_id=f"q1.one#{number}", request=a_request(url, kind))
-        offer(self.tools, stored, wanted, deadline_ms=now_ms + life_ms)
-        return wanted.fetch_id
-
-    def ends(self, job_id: str = "job_1") -> list[FetchFinished]:
-        entries = [entry for _id, entry in self.tools.log.read(job_id)]
-        return [each for each in entries if isinstance(each, FetchFinished)]
-
-    async def heard(self, count: int = 1, job_id: str = "job_1") -> list[FetchFinished]:
-        await until(lambda: len(self.ends(job_id)) >= count, f"{count} ends of {job_id}")
-        return self.ends(job_id)
-
-    def arrivals(self, *but: str) -> list[float]:
-        return [each.at_s for each in self.web.log if each.path not in but]
-
-
-async def until(predicate: Callable[[], bool], description: str) -> None:
-    """Wait for something that real threads and sockets bring about."""
-    for _ in range(1500):
-        if predicate():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail(f"in vain: {description}")
-
-
-def settings_for(web: Web, redis_url: str, **more: object) -> Settings:
-    hosts = {"a.test": web.authority, "b.test": web.authority}
-    values: dict[str, object] = {
-        "redis_url": redis_url,
-        "loopback": {"allow": [web.authority], "only": True, "hosts": hosts},
-        "politeness": {"loopback_interval_s": PAUSE_S},
-        "fetch": {"clients": 2, "concurrency": 8},
-        **more,
-    }
-    return load(**values)
-
-
-def crawl(
-    web: Web,
-    redis_url: str,
-    play: Callable[[Crawler], Awaitable[None]],
-    workers: int = 1,
-    **more: object,
-) -> Crawler:
-    """Let `play` act while this many workers fetch, on one event loop; then end them."""
-    crawler = Crawler(web, settings_for(web, redis_url, **more))
-
-    async def run() -> None:
-        async with AsyncExitStack() as stack:
-            fetchers = [await _open(stack, crawler) for _ in range(workers)]
-            running = [asyncio.create_task(each.run()) for each in fetchers]
-            await play(crawler)
-            for each in fetchers:
-                each.end()
-            async with asyncio.timeout(10):
-                await asyncio.gather(*running)
-
-    asyncio.run(run())
-    return crawler
-
-
-async def _open(stack: AsyncExitStack, crawler: Crawler) -> Fetchers:
-    return Fetchers(crawler.tools, await stack.enter_async_context(opened(crawler)))
-
-
-def opened(crawler: Crawler) -> Exchanges:
-    exchanges = Exchanges(crawler.settings, crawler.tools.clock)
-    exchanges._pool = InlinePool()  # type: ignore[assignment]
-    return exchanges
 
 
 # --- robots.txt -------------------------------------------------------------------------------------------------------
@@ -218,6 +100,41 @@ def test_unreachable_robots_forbid_the_page(redis: Redis, redis_url: str, web: W
 
     crawl(web, redis_url, play)
     assert web.paths() == ["/robots.txt"]
+
+
+def test_rules_on_another_host_are_read_at_the_pace_of_that_host(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    web.route("/robots.txt", redirect("http://b.test/rules"), host="a.test")
+    web.route("/rules", text("User-agent: *\nDisallow: /private"), host="b.test")
+    for host, path in (("a.test", "/open"), ("b.test", "/1"), ("b.test", "/2"), ("b.test", "/3")):
+        web.route(path, PAGE, host=host)
+
+    async def play(crawler: Crawler) -> None:
+        for number in (1, 2, 3):
+            crawler.ask(f"http://b.test/{number}", number=number)
+        crawler.ask("http://a.test/private/x", number=4)
+        crawler.ask("http://a.test/open", number=5)
+        ends = {each.fetch_id: each for each in await crawler.heard(5)}
+        assert (ends["q1.one#4"].reason, ends["q1.one#5"].state) == ("robots", "fetched")
+
+    crawl(web, redis_url, play, workers=2)
+    for host in ("a.test", "b.test"):
+        times = [each.at_s for each in web.log if each.host.split(":")[0] == host]
+        assert all(later - earlier >= PAUSE_S for earlier, later in pairwise(times)), host
+    assert web.paths().count("/rules") == 1
+
+
+def test_unreachable_robots_say_until_when(redis: Redis, redis_url: str, web: Web) -> None:
+    web.route("/robots.txt", refusal(503, Retry_After="900"))
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/a"))
+        [end] = await crawler.heard()
+        assert end.until_ms is not None
+        assert 890_000 < end.until_ms - end.at_ms <= 900_000  # longer than the usual 300 s
+
+    crawl(web, redis_url, play)
 
 
 # --- pace -------------------------------------------------------------------------------------------------------------
@@ -329,6 +246,21 @@ def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str
     assert web.paths() == ["/busy"]
 
 
+@pytest.mark.parametrize("answer", [refusal(429), refusal(503), Answer(silent=True)])
+def test_a_host_that_names_no_time_is_told_with_ours(
+    redis: Redis, redis_url: str, web: Web, answer: Answer
+) -> None:
+    web.route("/busy", answer)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/busy"), kind="api")
+        [end] = await crawler.heard()
+        assert end.until_ms is not None
+        assert 25_000 < end.until_ms - end.at_ms <= 30_000  # the first step of the back-off
+
+    crawl(web, redis_url, play)
+
+
 # --- who hears --------------------------------------------------------------------------------------------------------
 
 
@@ -418,20 +350,6 @@ def test_a_request_that_every_worker_lost_is_given_up(
 
 
 # --- the check that counts --------------------------------------------------------------------------------------------
-
-
-def make(web: Web, redis_url: str, lease_ms: int) -> Finished | Postponed:
-    """Claim a request, let some milliseconds pass, and use the claim's slot."""
-    crawler = Crawler(web, settings_for(web, redis_url))
-
-    async def run() -> Finished | Postponed:
-        async with opened(crawler) as exchanges:
-            crawler.ask(web.url("/a"), kind="api")
-            turn = await exchanges.frontier.turn([], 1, lease_ms=lease_ms, pause_ms=1)
-            await asyncio.sleep(0.01)
-            return await exchanges.make(turn.claims[0], a_request(web.url("/a"), "api"))
-
-    return asyncio.run(run())
 
 
 def test_who_lost_its_lease_does_not_send(redis: Redis, redis_url: str, web: Web) -> None:

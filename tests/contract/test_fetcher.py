@@ -6,6 +6,7 @@ from email.utils import formatdate
 import pytest
 from signal_search.contracts.source import FetchOutcome, FetchState, SkipReason
 
+from infra.settings import load
 from tests.fakes.fetching import NOW_MS, a_request, an_open_record, settings_for, with_fetcher
 from tests.fakes.web import (
     Answer,
@@ -17,8 +18,9 @@ from tests.fakes.web import (
     running_web,
     text,
 )
-from workers.fetching.fetcher import Exchange, Fetched, Finished, NeedsRobots
+from workers.fetching.fetcher import Exchange, Fetched, Finished, NeedsRobots, Unchanged
 from workers.fetching.robots import RobotsRecord
+from workers.fetching.stored_reply import StoredReply
 
 
 @pytest.fixture
@@ -41,10 +43,19 @@ def finished(exchange: Exchange) -> FetchOutcome:
     return exchange.outcome
 
 
-def robots_of(web: Web, previous: RobotsRecord | None = None) -> RobotsRecord:
+def robots_step(web: Web, previous: RobotsRecord | None = None) -> RobotsRecord:
+    """Make one exchange."""
     return with_fetcher(
         settings_for(web), lambda fetcher: fetcher.fetch_robots(web.url("/any"), previous)
     )
+
+
+def robots_of(web: Web, previous: RobotsRecord | None = None) -> RobotsRecord:
+    """Make as many exchanges as it takes: one per redirect."""
+    record = robots_step(web, previous)
+    while record.state == "moved":
+        record = robots_step(web, record)
+    return record
 
 
 # --- robots ----------------------------------------------------------------------------------------------------------
@@ -139,6 +150,60 @@ def test_robots_of_five_hops_counts_for_the_first_origin(web: Web) -> None:
     assert (record.state, record.origin) == ("rules", f"http://{web.authority}")
     web.route("/hop5", redirect("/hop6"))
     assert robots_of(web).state == "allow_all"
+
+
+def test_a_redirected_robots_is_one_exchange_per_slot_and_never_valid_before_its_end(
+    web: Web,
+) -> None:
+    web.route("/robots.txt", redirect("/real"))
+    web.route("/real", text("User-agent: *\nDisallow: /private"))
+    moved = robots_step(web)
+    assert (moved.state, moved.hops, moved.next_url) == ("moved", 1, web.url("/real"))
+    assert web.paths() == ["/robots.txt"]
+    assert not moved.is_valid(NOW_MS)
+    assert not moved.check("SignalSearchBot", web.url("/open")).allowed
+    assert isinstance(fetch(web, "/open", moved), NeedsRobots)
+    record = robots_step(web, moved)
+    assert web.paths() == ["/robots.txt", "/real"]
+    assert record.check("SignalSearchBot", web.url("/open")).allowed
+    assert not record.check("SignalSearchBot", web.url("/private")).allowed
+
+
+def test_a_chain_that_was_left_for_an_hour_begins_anew(web: Web) -> None:
+    web.route("/robots.txt", text(""))
+    old = RobotsRecord(
+        origin=f"http://{web.authority}",
+        state="moved",
+        fetched_at_ms=NOW_MS - 3_600_000,
+        expires_at_ms=NOW_MS - 3_600_000,
+        next_url=web.url("/elsewhere"),
+        hops=1,
+    )
+    assert robots_step(web, old).state == "rules"
+    assert web.paths() == ["/robots.txt"]
+
+
+def test_the_bytes_of_all_hops_count_together(web: Web) -> None:
+    """Two bodies of 600 kB are more than one file may have; what was read says nothing and allows nothing."""
+    web.route("/robots.txt", Answer(b"x" * 600_000, 302, (("Location", "/real"),)))
+    web.route("/real", Answer(b"User-agent: *\nAllow: /\n" + b"#" * 600_000))
+    record = robots_of(web)
+    assert (record.state, record.failures) == ("unreachable", 1)
+    web.route("/real", Answer(b"User-agent: *\nAllow: /\n" + b"#" * 300_000))
+    assert robots_of(web).state == "rules"
+
+
+def test_robots_belong_to_scheme_host_and_port(web: Web) -> None:
+    """RFC 9309, 2.3: the record of one port says nothing about another, nor http about https."""
+    record = an_open_record("http://a.test:8080")
+    for url in ("http://a.test/x", "https://a.test:8080/x", "http://b.test:8080/x"):
+        settings = load(loopback={"only": False, "allow": [], "hosts": {}})
+        request = a_request(url)
+        exchange = with_fetcher(
+            settings, lambda fetcher, request=request: fetcher.fetch(request, record)
+        )
+        assert isinstance(exchange, NeedsRobots)
+    assert web.log == []
 
 
 def test_size_limit_holds_for_a_redirected_robots(web: Web) -> None:
@@ -291,3 +356,44 @@ def test_freshness_comes_with_the_reply(web: Web) -> None:
     exchange = open_fetch(web, "/a")
     assert isinstance(exchange, Fetched)
     assert exchange.fresh_ms == 30_000
+
+
+# --- revalidation ----------------------------------------------------------------------------------------------------
+
+
+def stored(**headers: str) -> StoredReply:
+    outcome = FetchOutcome(state=FetchState.FETCHED, url="http://a.test/", status=200)
+    return StoredReply(outcome=outcome, headers=headers)
+
+
+def again(web: Web, old: StoredReply) -> Exchange:
+    request, record = a_request(web.url("/a")), an_open_record(f"http://{web.authority}")
+    return with_fetcher(settings_for(web), lambda fetcher: fetcher.fetch(request, record, old))
+
+
+def test_a_stale_reply_is_asked_for_by_its_validators(web: Web) -> None:
+    web.route("/a", Answer(b"", 304, (("ETag", '"v1"'),)))
+    exchange = again(web, stored(etag='"v1"', **{"last-modified": "Sun, 06 Nov 1994 08:49:37 GMT"}))
+    assert isinstance(exchange, Unchanged)
+    [seen] = web.log
+    assert seen.headers["if-none-match"] == '"v1"'
+    assert seen.headers["if-modified-since"] == "Sun, 06 Nov 1994 08:49:37 GMT"
+
+
+@pytest.mark.parametrize(
+    ("old", "etag"),
+    [
+        (stored(etag='"v1"'), '"v2"'),  # the 304 is about something we do not have
+        (stored(**{"cache-control": "max-age=1"}), '"v1"'),  # nobody asked conditionally
+    ],
+)
+def test_a_304_about_something_else_is_no_answer(web: Web, old: StoredReply, etag: str) -> None:
+    web.route("/a", Answer(b"", 304, (("ETag", etag),)))
+    assert finished(again(web, old)).reason == "source_bad_reply"
+
+
+def test_a_changed_reply_is_a_reply(web: Web) -> None:
+    web.route("/a", html("<p>new"))
+    exchange = again(web, stored(etag='"v1"'))
+    assert isinstance(exchange, Fetched)
+    assert exchange.raw.body == b"<p>new"

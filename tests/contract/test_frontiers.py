@@ -93,6 +93,12 @@ class Stage:
     def postpone(self, claim: Claim, pause_ms: int = PAUSE) -> bool:
         return self.run(self.worker.postpone(claim, pause_ms=pause_ms, now_ms=self.now))
 
+    def visit(self, host: str = "a.test", hold_ms: int = LEASE) -> int:
+        return self.run(self.worker.visit("v1", host, hold_ms=hold_ms, now_ms=self.now))
+
+    def depart(self, host: str = "a.test", pause_ms: int = PAUSE) -> None:
+        self.run(self.worker.depart("v1", host, pause_ms=pause_ms, now_ms=self.now))
+
     def hold_all(self, pause_ms: int) -> None:
         self.run(self.worker.hold_all(pause_ms=pause_ms, now_ms=self.now))
 
@@ -672,6 +678,42 @@ def test_a_postponed_claim_that_nobody_waits_for_vanishes(stage: Stage) -> None:
     assert stage.turn() == Turn(next_in_ms=-1)
 
 
+def test_a_visit_holds_its_host_and_lets_it_rest_afterwards(stage: Stage) -> None:
+    assert stage.visit() == 0
+    stage.offer()
+    stage.offer("u2", host="b.test")
+    assert [each.host for each in stage.turn().claims] == ["b.test"]
+    stage.now += 5_000
+    stage.depart()
+    stage.now += PAUSE - 1
+    assert stage.turn().claims == ()
+    stage.now += 1
+    assert stage.claim().uid == "u1"
+
+
+def test_a_visit_waits_for_claims_rests_suspensions_and_restarts(stage: Stage) -> None:
+    stage.offer()
+    claim = stage.claim()
+    assert stage.visit() == LEASE + PAUSE
+    stage.complete(claim, suspend_ms=50_000)
+    assert stage.visit() == 50_000
+    stage.now += 50_000
+    assert stage.visit() == 0
+    assert stage.visit() == LEASE  # two visitors are one too many
+    stage.hold_all(1_000)
+    assert stage.visit("b.test") == 1_000
+
+
+def test_a_visit_whose_end_is_never_told_frees_its_host_by_itself(stage: Stage) -> None:
+    stage.offer()
+    assert stage.visit(hold_ms=20_000) == 0
+    stage.now += 20_000
+    claim = stage.claim()
+    stage.depart()  # late: the claim keeps its hold
+    assert stage.state().next_in_ms == LEASE + PAUSE
+    assert stage.renew(claim)
+
+
 def test_after_a_restart_every_host_rests(stage: Stage) -> None:
     stage.offer("u1", "a.test")
     stage.offer("u2", "b.test")
@@ -795,3 +837,33 @@ def test_without_the_store_nothing_is_sent(runner: asyncio.Runner) -> None:
         with pytest.raises(StoreFailed):
             call()
     stage.run(client.aclose())
+
+
+# --- stale replies ----------------------------------------------------------------------------------------------------
+
+
+def test_a_stale_reply_is_kept_for_who_fetches_again_but_answers_nobody(stage: Stage) -> None:
+    stage.offer()
+    stage.complete(stage.claim(), fresh_ms=10_000, keep_ms=0, stale_ms=50_000)
+    stage.now += 10_000
+    assert stage.offer(job="j2").disposition == "queued"
+    stage.now += PAUSE
+    claim = stage.claim()
+    assert stage.run(stage.worker.kept(claim.uid, claim.host)) == b"\xffreply of u1"
+    stage.complete(claim, reply=b"newer", fresh_ms=0, keep_ms=0, stale_ms=0)
+    assert stage.run(stage.worker.kept(claim.uid, claim.host)) is None
+
+
+def test_a_reply_that_may_not_be_kept_stale_leaves_with_its_freshness(
+    redis: Redis, redis_url: str
+) -> None:
+    """The server's clock drops it: the key lives for the freshness and what follows it, no longer."""
+    with asyncio.Runner() as runner:
+        client = connect_async(redis_url)
+        stage = Stage(RedisFrontier(redis), RedisFrontierWorker(client), runner.run)
+        for uid, stale_ms, expected_ms in (("u1", 0, 20_000), ("u2", 70_000, 90_000)):
+            stage.offer(uid, host=f"{uid}.test")
+            stage.complete(stage.claim(), fresh_ms=20_000, keep_ms=5_000, stale_ms=stale_ms)
+            left_ms = redis.pttl(keys.frontier_reply(f"{uid}.test", uid))
+            assert expected_ms - 1_000 < left_ms <= expected_ms
+        runner.run(client.aclose())

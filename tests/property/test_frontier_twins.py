@@ -55,6 +55,7 @@ class FrontierTwins(RuleBasedStateMachine):
         self.open_at: dict[str, int] = {}  # by host: not before, by the log alone
         self.suspended: dict[str, int] = {}
         self.floor = 0
+        self.visitors: set[str] = set()  # hosts whose visitor was the last to take them
 
     @property
     def now(self) -> int:
@@ -110,9 +111,12 @@ class FrontierTwins(RuleBasedStateMachine):
         want=st.integers(0, 3),
         fresh=st.sampled_from([0, 200_000]),
         keep=st.sampled_from([0, 300_000]),
+        stale=st.sampled_from([0, 400_000]),
         suspend=st.sampled_from([0, 0, 0, 50_000]),
     )
-    def complete(self, pick: int, want: int, fresh: int, keep: int, suspend: int) -> None:
+    def complete(
+        self, pick: int, want: int, fresh: int, keep: int, stale: int, suspend: int
+    ) -> None:
         """End a claim, perhaps for the second time or after its lease was lost."""
         if not self.seen:
             return
@@ -124,6 +128,7 @@ class FrontierTwins(RuleBasedStateMachine):
             reply=b"%d" % pick,
             fresh_ms=fresh,
             keep_ms=keep,
+            stale_ms=stale,
             pause_ms=PAUSE,
             suspend_ms=suspend,
             suspend_reason="asked to" if suspend else "",
@@ -149,6 +154,7 @@ class FrontierTwins(RuleBasedStateMachine):
         self.live[claim.uid] = claim
         self.seen.append(claim)
         self.open_at[claim.host] = claim.lease_until_ms + PAUSE
+        self.visitors.discard(claim.host)
 
     def _ended(self, uid: str, suspend: int = 0, pause: int = PAUSE) -> None:
         claim = self.live.pop(uid)
@@ -175,6 +181,22 @@ class FrontierTwins(RuleBasedStateMachine):
             assert self.live[claim.uid].fence == claim.fence
             assert self.now < self.open_at[claim.host]
             self.open_at[claim.host] = max(self.open_at[claim.host], self.now + lease + PAUSE)
+
+    @rule(host=st.sampled_from(HOSTS), hold=st.sampled_from([PAUSE, LEASE]))
+    def visit(self, host: str, hold: int) -> None:
+        if self.both_async("visit", "visitor", host, hold_ms=hold) == 0:
+            assert self.now >= self.open_at.get(host, 0)
+            assert self.now >= max(self.suspended.get(host, 0), self.floor)
+            self.open_at[host] = self.now + hold
+            self.visitors.add(host)
+
+    @rule(host=st.sampled_from(HOSTS), pause=st.sampled_from([0, PAUSE]))
+    def depart(self, host: str, pause: int) -> None:
+        """End a visit, perhaps after someone else took the host."""
+        self.both_async("depart", "visitor", host, pause_ms=pause)
+        held = 0 if host in self.visitors else self.open_at.get(host, 0)
+        self.open_at[host] = max(held, self.now + pause)
+        self.visitors.discard(host)
 
     @rule(max_attempts=st.sampled_from([1, 2, 3]), limit=st.integers(1, 4))
     def reap(self, max_attempts: int, limit: int) -> None:
@@ -208,6 +230,7 @@ class FrontierTwins(RuleBasedStateMachine):
             expected is not None
         ):  # the server's own clock does not jump, so there it may stay longer
             assert self.jobs.reply(uid, UIDS[uid]) == expected
+            assert self.run(self.worker.kept(uid, UIDS[uid])) == expected
 
     @invariant()
     def hosts_agree(self) -> None:

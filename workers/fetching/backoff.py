@@ -1,4 +1,8 @@
-"""How long a host wants to be left alone: Retry-After in both forms, else growing pauses. Arithmetic only."""
+"""How long a host wants to be left alone: by its headers, else by growing pauses. Arithmetic only.
+
+Headers, the first that is there: Retry-After in both forms (RFC 9110, 10.2.3), then the reset of a used-up allowance
+(`workers/fetching/allowance.py`). What a host says wins over our own growing pause, in both directions.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC
@@ -8,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from infra.settings import Politeness
+from workers.fetching.allowance import allowance_reset_s, is_used_up, stated_pace_s
 
 Verdict = Literal["unsent", "fine", "limited", "fault"]
 
@@ -17,14 +22,16 @@ _MAX_DOUBLINGS = 32
 class Pacing(Struct, frozen=True, kw_only=True):
     """What an exchange says about the pace of its host.
 
-    verdict: unsent (nothing went out, the slot is unused), fine (resets the back-off), limited (429, 503, a used-up
-    allowance), fault (5xx, time-out, no connection: raises the pause, never lowers it);
-    retry_after_s: what the host asked for; crawl_delay_s: what its robots.txt asks for between requests.
+    verdict: unsent (nothing went out, the slot is unused), fine (ends the back-off after some), limited (429, 503, a
+    used-up allowance), fault (5xx, time-out, no connection: raises the pause, never lowers it);
+    retry_after_s: what the host asked for; crawl_delay_s: what its robots.txt asks for between requests; stated_s: the
+    pause between requests that its headers state.
     """
 
     verdict: Verdict = "unsent"
     retry_after_s: float | None = None
     crawl_delay_s: float | None = None
+    stated_s: float | None = None
 
 
 def retry_after_s(headers: Mapping[str, str], now_ms: int) -> float | None:
@@ -46,12 +53,23 @@ def http_date_ms(value: str) -> int | None:
         return None
 
 
+def rest_s(status: int, headers: Mapping[str, str], now_ms: int) -> float | None:
+    """Return the seconds for which a reply asks to be left alone, None when it does not ask.
+
+    Retry-After counts for refusals and redirects (not for 200, where servers leave it behind); a used-up allowance
+    counts whatever the status: the next request would be refused.
+    """
+    asked_s = retry_after_s(headers, now_ms) if status >= 300 else None
+    if asked_s is not None:
+        return asked_s
+    if is_used_up(headers) or is_limited(status, headers):
+        return allowance_reset_s(headers, now_ms)
+    return None
+
+
 def is_limited(status: int, headers: Mapping[str, str]) -> bool:
-    """Say whether a reply means "too fast": 429, 503, or 403 with a used-up allowance."""
-    if status in {429, 503}:
-        return True
-    remaining = headers.get("x-ratelimit-remaining", headers.get("ratelimit-remaining", ""))
-    return status == 403 and remaining.strip() == "0"
+    """Say whether a reply means "too fast": 429, 503, or 400 or 403 with a used-up allowance."""
+    return status in {429, 503} or (status in {400, 403} and is_used_up(headers))
 
 
 def pacing_of(
@@ -59,9 +77,12 @@ def pacing_of(
 ) -> Pacing:
     """Return what a reply says about the pace."""
     limited = is_limited(status, headers)
-    verdict: Verdict = "limited" if limited else "fault" if status >= 500 else "fine"
-    wait_s = retry_after_s(headers, now_ms) if limited or status >= 300 else None
-    return Pacing(verdict=verdict, retry_after_s=wait_s, crawl_delay_s=crawl_delay_s)
+    return Pacing(
+        verdict="limited" if limited else "fault" if status >= 500 else "fine",
+        retry_after_s=rest_s(status, headers, now_ms),
+        crawl_delay_s=crawl_delay_s,
+        stated_s=stated_pace_s(headers),
+    )
 
 
 def backoff_s(failures: int, *, base_s: float, cap_s: float) -> float:

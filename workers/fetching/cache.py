@@ -2,21 +2,24 @@
 
 Only freshness is decided here; the frontier keeps the parsed, redacted replies. Without explicit freshness the
 heuristic is a tenth of the age since Last-Modified (4.2.2), else the configured default; both only for statuses that
-are cacheable by default (RFC 9110, 15.1). Everything is capped. Nothing is fetched with credentials or cookies, so
-Authorization and Vary: Cookie cannot make two callers' replies differ; Vary: * is never fresh.
+are cacheable by default (RFC 9110, 15.1). Everything is capped. What is fetched with a key, or by POST (9.3.3), is
+never fresh, and a request with a key is its job's own; there are no cookies. So Authorization and Vary: Cookie cannot
+make two callers' shared replies differ; Vary: * is never fresh.
 """
 
 import re
 from collections.abc import Mapping
 
+import msgspec
 from signal_search.contracts.source import Request
+from signal_search.errors import Broken
 
 from infra.ids import digest
 from infra.settings import Cache
 from workers.fetching.backoff import http_date_ms
 from workers.fetching.url_guard import canonical
 
-POLICY_VERSION = "1"
+POLICY_VERSION = "2"
 """Raised whenever redaction or extraction change what is stored, so that no older reply is served as new."""
 
 _DIRECTIVE = re.compile(r"([a-z0-9-]+)(?:\s*=\s*(?:\"([^\"]*)\"|([^\s,;]*)))?", re.IGNORECASE)
@@ -29,10 +32,10 @@ _MAX_AGE_S = 2**31  # RFC 9111, 1.2.2: larger values mean this
 
 def fresh_ms(status: int, headers: Mapping[str, str], now_ms: int, limits: Cache) -> int:
     """Return for how many milliseconds a reply received at `now_ms` may be shared; 0 means not at all."""
-    directives = _directives(headers.get("cache-control", ""))
-    if status not in _EXPLICIT_STATUSES or _NEVER & directives.keys() or _varies(headers):
+    said = directives(headers.get("cache-control", ""))
+    if status not in _EXPLICIT_STATUSES or _NEVER & said.keys() or _varies(headers):
         return 0
-    life_s = _stated_life_s(directives, headers, now_ms)
+    life_s = _stated_life_s(said, headers, now_ms)
     if life_s is None:
         life_s = _heuristic_s(status, headers, now_ms, limits.default_ttl_s)
     left_s = min(life_s - _age_s(headers), limits.max_ttl_s)
@@ -41,10 +44,11 @@ def fresh_ms(status: int, headers: Mapping[str, str], now_ms: int, limits: Cache
 
 def stated_life_s(headers: Mapping[str, str], now_ms: int) -> float | None:
     """Return the seconds a reply itself says it is fresh for, None when it says nothing."""
-    return _stated_life_s(_directives(headers.get("cache-control", "")), headers, now_ms)
+    return _stated_life_s(directives(headers.get("cache-control", "")), headers, now_ms)
 
 
-def _directives(value: str) -> dict[str, str]:
+def directives(value: str) -> dict[str, str]:
+    """Return the directives of a Cache-Control value, names in lower case."""
     return {
         name.lower(): quoted or plain for name, quoted, plain in _DIRECTIVE.findall(value[:4096])
     }
@@ -55,12 +59,12 @@ def _varies(headers: Mapping[str, str]) -> bool:
 
 
 def _stated_life_s(
-    directives: Mapping[str, str], headers: Mapping[str, str], now_ms: int
+    said: Mapping[str, str], headers: Mapping[str, str], now_ms: int
 ) -> float | None:
     """Return s-maxage, else max-age, else Expires less Date (4.2.1); invalid values mean stale."""
     for name in ("s-maxage", "max-age"):
-        if name in directives:
-            return _seconds(directives[name])
+        if name in said:
+            return seconds(said[name])
     if "expires" not in headers:
         return None
     expires_ms = http_date_ms(headers["expires"])
@@ -79,29 +83,48 @@ def _heuristic_s(status: int, headers: Mapping[str, str], now_ms: int, default_s
 
 
 def _age_s(headers: Mapping[str, str]) -> float:
-    return _seconds(headers.get("age", "0"))
+    return seconds(headers.get("age", "0"))
 
 
-def _seconds(value: str) -> float:
+def seconds(value: str) -> float:
+    """Return a delta-seconds value (RFC 9111, 1.2.2), 0 when it is none."""
     text = value.strip()
     if not (text.isascii() and text.isdigit()):
         return 0.0
     return float(min(int(text[:12]), _MAX_AGE_S))
 
 
-def fingerprint(request: Request) -> str:
-    """Return what identical requests share: who parses it, in which language, under which policy, and where.
+def fingerprint(request: Request, job_id: str = "") -> str:
+    """Return what identical requests share: who parses it, in which language, under which policy, where and how.
+
+    What an adapter makes of a reply depends on its source's row, what a site's start page brings on the site's bounds.
+    A request with a key is shared with nobody: its fingerprint holds the job, and the name of the key, not its value.
 
     Raises:
         AddressRefused: the URL cannot be parsed.
+        Broken: a request with a key, and no job.
     """
+    if request.auth and not job_id:
+        raise Broken
     return digest(
         canonical(request.url),
         request.accept_language,
         request.adapter,
         request.kind,
         POLICY_VERSION,
+        "" if request.kind == "page" else request.source_id,
+        "" if request.depth else request.site,
+        request.method,
+        request.body,
+        msgspec.json.encode(request.headers, order="sorted").decode(),
+        request.words,
+        *((job_id, request.auth, request.auth_place) if request.auth else ()),
     )
+
+
+def is_shareable(request: Request) -> bool:
+    """Say whether a reply may be given to others at all, whatever its headers say."""
+    return not request.auth and request.method == "GET"
 
 
 def host_key(url: str) -> str:

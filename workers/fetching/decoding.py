@@ -118,10 +118,15 @@ def _detected(body: bytes) -> str | None:
 
 def as_reply(raw: RawReply) -> Reply:
     """Return a raw reply with its text decoded: what an adapter's `parse` is given."""
+    return decoded(raw)[0]
+
+
+def decoded(raw: RawReply) -> tuple[Reply, str]:
+    """Return a raw reply with its text decoded, and the name of the charset it was read in."""
     content_type = raw.headers.get("content-type", "")
     is_html = form_of(raw.body, content_type) == "html"
-    text, _ = decode(raw.body, content_type, is_html=is_html)
-    return Reply(
+    text, charset = decode(raw.body, content_type, is_html=is_html)
+    reply = Reply(
         url=raw.url,
         status=raw.status,
         content_type=content_type,
@@ -130,3 +135,4 @@ def as_reply(raw: RawReply) -> Reply:
         fetched_at_ms=raw.fetched_at_ms,
         headers=raw.headers,
     )
+    return reply, charset

@@ -6,6 +6,7 @@ once; spans point into it as UTF-8 bytes.
 
 import trafilatura
 from lxml.html import HtmlElement
+from msgspec.structs import replace
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import FetchOutcome, Link, Parsed, Request, SkipReason
 
@@ -38,8 +39,8 @@ def read_page(request: Request, raw: RawReply, product: str = "") -> FetchOutcom
         case "html":
             return _read_html(request, raw, product)
         case "text":
-            text, _ = decode(raw.body, content_type, is_html=False)
-            return _read_text(request, raw, product, ("", text))
+            text, charset = decode(raw.body, content_type, is_html=False)
+            return _with(_read_text(request, raw, product, ("", text)), charset=charset)
         case "pdf":
             return _read_text(request, raw, product, pdf_text(raw.body))
         case _:
@@ -50,7 +51,7 @@ def _read_text(
     request: Request, raw: RawReply, product: str, found: tuple[str, str]
 ) -> FetchOutcome:
     title, text = found[0], plain_text(found[1])
-    if not permissions(None, raw.headers, product).store:
+    if not permissions(None, raw.headers, product, raw.fetched_at_ms).store:
         return skipped(request, SkipReason.NOINDEX, "X-Robots-Tag", raw=raw)
     if not text:
         return skipped(request, SkipReason.EMPTY, "no text layer", raw=raw)
@@ -61,11 +62,20 @@ def _read_text(
 
 def _read_html(request: Request, raw: RawReply, product: str) -> FetchOutcome:
     content_type = raw.headers.get("content-type", "")
-    html = decode(raw.body, content_type, is_html=True)[0][:_MAX_HTML_CHARS].replace("\x00", "")
+    text, charset = decode(raw.body, content_type, is_html=True)
+    html = text[:_MAX_HTML_CHARS].replace("\x00", "")
     tree = trafilatura.load_html(html)
     if tree is None:
         return skipped(request, SkipReason.EMPTY, "no HTML elements", raw=raw)
-    text = main_text(html, tree, raw.url)
+    found = main_text(html, tree, raw.url)
+    outcome = _judge(request, raw, product, tree, (html, found))
+    return _with(outcome, charset=charset, extraction_ratio=found.ratio)
+
+
+def _judge(
+    request: Request, raw: RawReply, product: str, tree: HtmlElement, read: tuple[str, MainText]
+) -> FetchOutcome:
+    html, text = read
     facts = page_facts(tree, html, raw.url, raw.fetched_at_ms)
     wall = find_wall(
         Page(
@@ -91,7 +101,7 @@ def _kept(
 ) -> FetchOutcome:
     """Keep what the page allows; its links may be followed even where its text may not be stored."""
     facts, text = found
-    allowed = permissions(tree, raw.headers, product)
+    allowed = permissions(tree, raw.headers, product, raw.fetched_at_ms)
     links: tuple[Link, ...] = page_links(tree, raw.url) if allowed.follow else ()
     if not allowed.store:
         parsed = Parsed(links=links)
@@ -101,6 +111,10 @@ def _kept(
         return skipped(request, SkipReason.EMPTY, "no main text", raw=raw, parsed=parsed)
     document = _document(request, raw, facts, text)
     return fetched(request, raw, Parsed(documents=(document,), links=links))
+
+
+def _with(outcome: FetchOutcome, **decisions: str | float) -> FetchOutcome:
+    return replace(outcome, decisions={**outcome.decisions, **decisions})
 
 
 def _document(request: Request, raw: RawReply, facts: Facts, text: MainText) -> Document:

@@ -2,10 +2,13 @@
 
 Pace, budget and cache are asked before, by the one who holds the host; nothing here waits. A redirect is returned, not
 followed, so that every hop goes the whole way again. Fails closed: without a valid robots record nothing is sent to a
-page, a feed or a sitemap; what the guard cannot allow is not connected to. No captcha is solved, no name borrowed.
+page, a feed or a sitemap; what the guard cannot allow is not connected to. No captcha is solved, no name borrowed. A
+key is read at the moment of sending and taken out of whatever comes back.
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
+from pydantic import SecretStr
 from signal_search.contracts.source import FetchOutcome, Request, RequestKind, SkipReason
 from signal_search.errors import (
     AddressRefused,
@@ -16,18 +19,20 @@ from signal_search.errors import (
 
 from infra.clock import Clock
 from infra.http import HttpClient, RawReply
-from infra.settings import Settings
+from infra.settings import Settings, secret
 from workers.fetching.backoff import Pacing, Verdict, pacing_of
-from workers.fetching.cache import fresh_ms, origin_of, stated_life_s
+from workers.fetching.cache import fresh_ms, is_shareable, origin_of
+from workers.fetching.credentials import outgoing, without_key
 from workers.fetching.links import absolute
 from workers.fetching.outcomes import missed, outcome_of_status, redirected, skipped
 from workers.fetching.redaction import carries_secret
-from workers.fetching.robots import ROBOTS_PATH, RobotsRecord, State, classify, parse
+from workers.fetching.robots import ROBOTS_PATH, RobotsRecord
+from workers.fetching.robots_reader import RobotsReader
+from workers.fetching.stated_limits import heed
+from workers.fetching.stored_reply import StoredReply, conditions, confirms
 from workers.fetching.url_guard import Target, UrlGuard
 from workers.fetching.walls import is_login_address
 
-_ROBOTS_HOPS = 5  # RFC 9309, 2.3.1.2
-_SHORTEST_ROBOTS_TTL_S = 3600.0  # a host's cache headers may shorten the day, not to nothing
 _ACCEPT: dict[RequestKind, str] = {
     "page": "text/html,application/xhtml+xml,text/plain;q=0.9,application/pdf;q=0.9,*/*;q=0.1",
     "api": "application/json,application/atom+xml;q=0.9,application/xml;q=0.9,*/*;q=0.1",
@@ -44,11 +49,23 @@ class NeedsRobots(Struct, frozen=True, kw_only=True):
 
 
 class Fetched(Struct, frozen=True, kw_only=True):
-    """A reply to be parsed (status 200 or 203); fresh_ms: for how long what is parsed may be shared."""
+    """A reply to be parsed (status 200 or 203); fresh_ms: for how long what is parsed may be shared.
+
+    robots: what allowed it, for the trace; empty for an API.
+    """
 
     raw: RawReply
     pacing: Pacing
     fresh_ms: int
+    robots: str = ""
+
+
+class Unchanged(Struct, frozen=True, kw_only=True):
+    """The stored reply still holds, says its origin (status 304)."""
+
+    raw: RawReply
+    pacing: Pacing
+    robots: str = ""
 
 
 class Finished(Struct, frozen=True, kw_only=True):
@@ -57,9 +74,10 @@ class Finished(Struct, frozen=True, kw_only=True):
     outcome: FetchOutcome
     pacing: Pacing
     fresh_ms: int = 0
+    robots: str = ""
 
 
-Exchange = NeedsRobots | Fetched | Finished
+Exchange = NeedsRobots | Fetched | Unchanged | Finished
 
 
 class Fetcher:
@@ -73,9 +91,14 @@ class Fetcher:
         self._client = client
         self._guard = guard
         self._clock = clock
+        self._robots = RobotsReader(settings, client, guard, clock)
 
-    async def fetch(self, request: Request, robots: RobotsRecord | None) -> Exchange:
+    async def fetch(
+        self, request: Request, robots: RobotsRecord | None, stored: StoredReply | None = None
+    ) -> Exchange:
         """Make the one exchange a request asks for. `robots` is the record of its origin, if there is one.
+
+        stored: a stale reply to the same request; then only a changed one is asked for.
 
         Raises nothing of ours: every refusal and failure is an outcome.
         """
@@ -84,48 +107,86 @@ class Fetcher:
         except AddressRefused as error:
             return Finished(outcome=_refused(request, error), pacing=Pacing())
         if request.kind == "api":
-            return await self._send(request, target, None)
-        return await self._by_robots(request, target, robots)
+            return await self._send(request, target, stored)
+        return await self._by_robots(request, target, robots, stored)
 
     async def _by_robots(
-        self, request: Request, target: Target, robots: RobotsRecord | None
+        self,
+        request: Request,
+        target: Target,
+        robots: RobotsRecord | None,
+        stored: StoredReply | None,
     ) -> Exchange:
         origin = origin_of(target.url)
         if robots is None or robots.origin != origin or not robots.is_valid(self._clock.now_ms()):
             return NeedsRobots(origin=origin, url=origin + ROBOTS_PATH)
         decision = robots.check(self._settings.fetch.product, target.url)
         if robots.state == "unreachable":
-            return _forbidden(request, SkipReason.ROBOTS_UNREACHABLE, robots.detail)
+            closed = _forbidden(request, SkipReason.ROBOTS_UNREACHABLE, robots.detail)
+            until = replace(closed.outcome, until_ms=robots.expires_at_ms)
+            return replace(closed, outcome=until)
         if not decision.allowed:
             return _forbidden(request, SkipReason.ROBOTS, decision.line)
         delay_s = decision.crawl_delay_s
         if delay_s is not None and delay_s > self._settings.politeness.max_crawl_delay_s:
             return _forbidden(request, SkipReason.CRAWL_DELAY, f"Crawl-delay: {delay_s:g}")
-        return await self._send(request, target, delay_s)
+        made = await self._send(request, target, stored, delay_s)
+        return replace(made, robots=decision.line or robots.detail or "no rule applies")
 
     async def _send(
-        self, request: Request, target: Target, crawl_delay_s: float | None
-    ) -> Exchange:
+        self,
+        request: Request,
+        target: Target,
+        stored: StoredReply | None,
+        crawl_delay_s: float | None = None,
+    ) -> Fetched | Unchanged | Finished:
+        key = secret(request.auth)
+        if request.auth and (refusal := self._key_refusal(request, target, key)):
+            return refusal
         try:
-            raw = await self._client.get(target.url, headers=self._headers(request))
+            raw = await self._client.send(
+                outgoing(request, target.url, self._headers(request, stored), key)
+            )
         except AddressRefused as error:
             return Finished(outcome=_refused(request, error), pacing=Pacing())
         except SourceFailed as error:
             return Finished(outcome=missed(request, error), pacing=_failed(error, crawl_delay_s))
+        raw = without_key(raw, target.url, key)
+        if confirms(stored, raw):
+            pacing = pacing_of(raw.status, raw.headers, raw.fetched_at_ms, crawl_delay_s)
+            return Unchanged(raw=raw, pacing=pacing)
         return self._judged(request, raw, crawl_delay_s)
 
-    def _headers(self, request: Request) -> dict[str, str]:
+    def _key_refusal(self, request: Request, target: Target, key: SecretStr) -> Finished | None:
+        """Return why a request that needs a key is not sent, None when it may be."""
+        if not key.get_secret_value():
+            return _forbidden(request, SkipReason.NOT_CONFIGURED, "its key is not set here")
+        if target.scheme != "https" and not self._guard.is_loopback(target.url):
+            return _forbidden(request, SkipReason.ADDRESS, "a key is not sent over plain HTTP")
+        return None
+
+    def _headers(self, request: Request, stored: StoredReply | None) -> dict[str, str]:
         headers = {
-            "user-agent": self._settings.fetch.user_agent,
+            **conditions(stored),
+            "user-agent": self._user_agent(request),
             "accept": _ACCEPT[request.kind],
         }
         if request.accept_language:
             headers["accept-language"] = request.accept_language
         return headers
 
-    def _judged(self, request: Request, raw: RawReply, crawl_delay_s: float | None) -> Exchange:
+    def _user_agent(self, request: Request) -> str:
+        """Return our name; in the plain form with a mail address for who refuses addresses of pages (the SEC)."""
+        ours, mail = self._settings.fetch, request.headers.get("from", "")
+        return f"{ours.product}/{ours.version} {mail}" if mail else ours.user_agent
+
+    def _judged(
+        self, request: Request, raw: RawReply, crawl_delay_s: float | None
+    ) -> Fetched | Finished:
+        raw = heed(raw) if request.kind == "api" else raw
         pacing = pacing_of(raw.status, raw.headers, raw.fetched_at_ms, crawl_delay_s)
         fresh = fresh_ms(raw.status, raw.headers, raw.fetched_at_ms, self._settings.cache)
+        fresh = fresh if is_shareable(request) else 0
         if 300 <= raw.status < 400:
             return Finished(outcome=self._hop(request, raw), pacing=pacing, fresh_ms=fresh)
         outcome = outcome_of_status(request, raw)
@@ -149,68 +210,19 @@ class Fetcher:
             return skipped(request, SkipReason.ADDRESS, "the redirect carries a secret", raw=raw)
         return redirected(request, raw, target.url)
 
+    def robots_url(self, origin_url: str, previous: RobotsRecord | None) -> str:
+        """Return what `fetch_robots` asks for next; see `RobotsReader.where`."""
+        return self._robots.where(origin_url, previous)
+
     async def fetch_robots(
         self, origin_url: str, previous: RobotsRecord | None = None
     ) -> RobotsRecord:
-        """Read the robots.txt of a URL's origin; `previous` lets the wait after failures grow.
-
-        Redirects are followed here, each hop guarded, and the result counts for the first origin (RFC 9309, 2.3.1.2).
+        """Make one exchange for the robots.txt of a URL's origin; see `RobotsReader.read`.
 
         Raises:
             AddressRefused: the origin itself may not be asked.
         """
-        origin = origin_of(self._guard.target(origin_url).url)
-        try:
-            raw = await self._robots_reply(origin + ROBOTS_PATH)
-        except (AddressRefused, SourceFailed) as error:
-            return self._unreachable(origin, error.code, previous)
-        state = classify(raw.status)
-        if state == "unreachable":
-            return self._unreachable(origin, f"status {raw.status}", previous)
-        return self._record(origin, state, raw)
-
-    async def _robots_reply(self, url: str) -> RawReply:
-        headers = {"user-agent": self._settings.fetch.user_agent, "accept": "text/plain,*/*;q=0.1"}
-        raw = await self._robots_hop(url, headers)
-        for _ in range(_ROBOTS_HOPS):
-            location = raw.headers.get("location", "")
-            if not 300 <= raw.status < 400 or not location:
-                break
-            raw = await self._robots_hop(absolute(raw.url, location), headers)
-        return raw
-
-    async def _robots_hop(self, url: str, headers: dict[str, str]) -> RawReply:
-        target = self._guard.target(url)
-        limit = self._settings.robots.max_bytes
-        return await self._client.get(target.url, headers=headers, max_body_bytes=limit, cut=True)
-
-    def _record(self, origin: str, state: State, raw: RawReply) -> RobotsRecord:
-        limits = self._settings.robots
-        stated_s = stated_life_s(raw.headers, raw.fetched_at_ms)
-        wanted_s = limits.ttl_s if stated_s is None else max(stated_s, _SHORTEST_ROBOTS_TTL_S)
-        life_ms = round(min(wanted_s, limits.ttl_s) * 1000)
-        return RobotsRecord(
-            origin=origin,
-            state=state,
-            fetched_at_ms=raw.fetched_at_ms,
-            expires_at_ms=raw.fetched_at_ms + life_ms,
-            robots=parse(raw.body if state == "rules" else b"").only(self._settings.fetch.product),
-            detail=f"robots.txt answered {raw.status}",
-        )
-
-    def _unreachable(self, origin: str, why: str, previous: RobotsRecord | None) -> RobotsRecord:
-        limits = self._settings.robots
-        failures = previous.failures + 1 if previous else 1
-        life_s = min(limits.unreachable_ttl_s * 2 ** min(failures - 1, 16), limits.ttl_s)
-        now_ms = self._clock.now_ms()
-        return RobotsRecord(
-            origin=origin,
-            state="unreachable",
-            fetched_at_ms=now_ms,
-            expires_at_ms=now_ms + life_s * 1000,
-            failures=failures,
-            detail=f"robots.txt could not be read ({why})",
-        )
+        return await self._robots.read(origin_url, previous)
 
 
 def _refused(request: Request, error: AddressRefused) -> FetchOutcome:

@@ -17,14 +17,14 @@ from signal_search.errors import (
 )
 
 from infra.http import RawReply
-from workers.fetching.backoff import is_limited, retry_after_s
-from workers.fetching.decoding import decode
+from workers.fetching.backoff import is_limited, rest_s
+from workers.fetching.decoding import decode, form_of
 from workers.fetching.redaction import redact_url
 from workers.fetching.walls import Page, find_wall
 
 _PARSED = frozenset({200, 203})
 _EMPTY = frozenset({204, 205})
-_DENIED = frozenset({401, 402, 403, 407, 451})
+_DENIED = frozenset({401, 402, 403, 407, 451, 432, 433})  # the last two: Tavily, a plan's limit
 _GONE = frozenset({404, 410})
 _CHALLENGE_BYTES = 200_000
 
@@ -45,7 +45,8 @@ def missed(
     request: Request, error: SourceFailed, detail: str = "", *, raw: RawReply | None = None
 ) -> FetchOutcome:
     """Return the outcome of a fetch the world did not answer as it should."""
-    return _outcome(request, FetchState.MISSED, error.code, detail or error.message, raw, None)
+    asked = Parsed(pause_s=error.retry_after_s or 0.0)
+    return _outcome(request, FetchState.MISSED, error.code, detail or error.message, raw, asked)
 
 
 def fetched(request: Request, raw: RawReply, parsed: Parsed) -> FetchOutcome:
@@ -82,19 +83,34 @@ def _outcome(
 
 def _until_ms(raw: RawReply) -> int | None:
     """Return when a host that asked for rest may be asked again, by its own word."""
-    wait_s = retry_after_s(raw.headers, raw.fetched_at_ms) if raw.status >= 300 else None
+    wait_s = rest_s(raw.status, raw.headers, raw.fetched_at_ms) if raw.status >= 300 else None
     return None if wait_s is None else raw.fetched_at_ms + round(wait_s * 1000)
 
 
 def outcome_of_status(request: Request, raw: RawReply) -> FetchOutcome | None:
     """Return the outcome a status decides, None when the body is to be parsed (200, 203)."""
-    if raw.status in _PARSED:
+    if raw.status in _PARSED or raw.status in request.answers:
         return None
-    detail = _named(raw.status)
+    detail = _detail(request, raw.status)
     if raw.status in _EMPTY:
         return skipped(request, SkipReason.EMPTY, detail, raw=raw)
     wall = _wall(request, raw) if request.kind != "api" else None
     return wall or missed(request, _error(raw), detail, raw=raw)
+
+
+def unreadable(request: Request, raw: RawReply, error: BadReply) -> FetchOutcome:
+    """Return the outcome of data that could not be read: a challenge in its place is named, also with status 200."""
+    if form_of(raw.body, raw.headers.get("content-type", "")) == "html":
+        challenge = _challenge(request, raw)
+        if challenge is not None:
+            return challenge
+    return missed(request, error, raw=raw)
+
+
+def _detail(request: Request, status: int) -> str:
+    """Return the status by name, and what this API means by it."""
+    meaning = request.meanings.get(status, "")
+    return f"{_named(status)}: {meaning}" if meaning else _named(status)
 
 
 def _named(status: int) -> str:
@@ -124,7 +140,7 @@ def _challenge(request: Request, raw: RawReply) -> FetchOutcome | None:
 
 
 def _error(raw: RawReply) -> SourceFailed:
-    if raw.status in {403, 429} and is_limited(raw.status, raw.headers):
+    if raw.status in {400, 403, 429} and is_limited(raw.status, raw.headers):
         return TooManyRequests()
     if raw.status in _DENIED:
         return Denied()

@@ -13,7 +13,9 @@ from msgspec import Struct
 from signal_search.contracts.document import Author, DateKind
 from trafilatura.metadata import extract_metadata
 
+from workers.fetching.backoff import http_date_ms
 from workers.fetching.plain_text import one_line
+from workers.fetching.text_dates import chinese_date, shows_day
 
 _TITLE_CHARS = 300
 _MAX_AUTHORS = 10
@@ -22,9 +24,15 @@ _DOI_NAMES = frozenset(
     {"citation_doi", "prism.doi", "dc.identifier", "dc.identifier.doi", "bepress_citation_doi"}
 )
 _EARLIEST = "1990-01-01"
+_VISIBLE = "//body//text()[not(parent::script or parent::style or parent::template)]"
 _VALUED_DIRECTIVES = frozenset(
     ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"]
 )
+# What is stored here is what is quoted, so that who forbids snippets forbids storing.
+_NOT_STORED = frozenset(["noindex", "noarchive", "none", "nosnippet", "max-snippet:0"])
+_NOT_FOLLOWED = frozenset(["nofollow", "none"])
+_PRODUCT = re.compile(r"[a-z*][a-z0-9_*-]*")
+_UNAVAILABLE = re.compile(r"unavailable_after\s*:\s*([^;]{6,60}?)(?:,\s*[a-z]|$)")
 
 
 class Permissions(Struct, frozen=True):
@@ -85,15 +93,29 @@ def metas(tree: HtmlElement) -> Iterable[tuple[str, str]]:
 
 def _published(tree: HtmlElement, html: str, url: str, fetched_at_ms: int) -> tuple[str, DateKind]:
     tomorrow = datetime.fromtimestamp(fetched_at_ms / 1000, UTC) + timedelta(days=1)
+    latest = tomorrow.strftime("%Y-%m-%d")
     found = htmldate.find_date(
         html,
         original_date=True,
         extensive_search=True,
         url=url,
         min_date=_EARLIEST,
-        max_date=tomorrow.strftime("%Y-%m-%d"),
+        max_date=latest,
     )
-    return (str(found), _evidence(tree, url, str(found))) if found else ("", "none")
+    day = str(found or "")
+    kind = _evidence(tree, url, day) if day else "none"
+    return (day, kind) if kind not in {"text", "none"} else _shown(tree, day, latest)
+
+
+def _shown(tree: HtmlElement, day: str, latest: str) -> tuple[str, DateKind]:
+    """Return the date the visible text shows: `day` is what the date library made of it, which may be half a date."""
+    texts = [str(each) for each in tree.xpath(_VISIBLE)]
+    chinese = chinese_date(texts)
+    if _EARLIEST <= chinese <= latest:
+        return chinese, "text"
+    declared = (content for _, content in metas(tree))
+    is_half = day.endswith("-01") and not shows_day("\n".join((*texts, *declared)), day)
+    return (day, "text") if day and not is_half else ("", "none")
 
 
 def _evidence(tree: HtmlElement, url: str, date: str) -> DateKind:
@@ -112,24 +134,55 @@ def _scripts(tree: HtmlElement) -> Iterable[HtmlElement]:
     return (each for each in tree.iter("script") if "ld+json" in (each.get("type") or ""))
 
 
-def permissions(tree: HtmlElement | None, headers: Mapping[str, str], product: str) -> Permissions:
-    """Return what the page and its headers allow us; the strictest word wins."""
-    said = _header_directives(headers.get("x-robots-tag", ""), product.lower())
-    for name, content in metas(tree) if tree is not None else ():
-        if name in {"robots", product.lower()}:
-            said |= {each.strip().lower() for each in content.split(",")}
-    store = not said & {"noindex", "noarchive", "none"}
-    return Permissions(store=store, follow=not said & {"nofollow", "none"})
+def permissions(
+    tree: HtmlElement | None, headers: Mapping[str, str], product: str, now_ms: int = 0
+) -> Permissions:
+    """Return what the page and its headers allow us at `now_ms`; the strictest word wins."""
+    own = product.lower()
+    texts = [
+        content.lower()
+        for name, content in (metas(tree) if tree is not None else ())
+        if name in {"robots", own}
+    ]
+    header = headers.get("x-robots-tag", "").lower()
+    said = _header_directives(header, own)
+    for text in texts:
+        said |= {_directive(each) for each in text.split(",")}
+    gone = any(_is_over(text, now_ms) for text in (*texts, header))
+    return Permissions(store=not gone and not said & _NOT_STORED, follow=not said & _NOT_FOLLOWED)
 
 
 def _header_directives(value: str, product: str) -> set[str]:
     """Read `noindex, otherbot: nofollow`: a name before a colon owns what follows, up to the next name."""
     said: set[str] = set()
     owner = ""
-    for part in value.lower().split(","):
+    for part in value.split(","):
         name, colon, rest = part.strip().partition(":")
-        if colon and name.strip() not in _VALUED_DIRECTIVES:
+        is_name = _PRODUCT.fullmatch(name.strip()) is not None  # a time of day is none
+        if colon and is_name and name.strip() not in _VALUED_DIRECTIVES:
             owner, part = name.strip(), rest  # noqa: PLW2901 - the rest of the same part
-        if owner in {"", product}:
-            said.add(part.strip())
+        if owner in {"", "*", product}:
+            said.add(_directive(part))
     return said
+
+
+def _directive(part: str) -> str:
+    return "".join(part.split())
+
+
+def _is_over(text: str, now_ms: int) -> bool:
+    """Say whether a page was to be forgotten by now: `unavailable_after: DATE`, in any common form of a date."""
+    found = _UNAVAILABLE.search(text)
+    at_ms = http_date_ms(found[1].strip()) if found else None
+    if found and at_ms is None:
+        at_ms = _iso_ms(found[1].strip())
+    return at_ms is not None and at_ms < now_ms
+
+
+def _iso_ms(value: str) -> int | None:
+    try:
+        parsed = datetime.fromisoformat(value.upper())
+    except ValueError:
+        return None
+    aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1000)

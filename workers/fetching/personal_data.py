@@ -198,10 +198,16 @@ def _phones(text: str) -> Iterator[Finding]:
         matcher = phonenumbers.PhoneNumberMatcher(
             text, "ZZ", leniency=phonenumbers.Leniency.VALID, max_tries=_MAX_PHONE_TRIES
         )
-        yield from (Finding(each.start, each.end, "PHONE") for each in matcher)
+        yield from map(_without_bracket, matcher)
     for match in _PHONE_LIKE.finditer(text):
         if _PHONE_CUE.search(text[max(0, match.start() - _CUE_CHARS) : match.start()]):
             yield _found(match, "PHONE")
+
+
+def _without_bracket(match: phonenumbers.PhoneNumberMatch) -> Finding:
+    """Leave a bracket to the text that opens before the number and closes behind it."""
+    opens = match.raw_string[:1] in "([（" and not re.search(r"[)\]）]", match.raw_string)
+    return Finding(match.start + opens, match.end, "PHONE")
 
 
 def _identifier_spans(text: str) -> list[tuple[int, int]]:

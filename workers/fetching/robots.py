@@ -41,7 +41,7 @@ _DIRECTIVES: dict[bytes, str] = {
 ANY = "*"
 ROBOTS_PATH = "/robots.txt"
 
-State = Literal["allow_all", "rules", "unreachable"]
+State = Literal["allow_all", "rules", "unreachable", "moved"]
 
 
 class Rule(Struct, frozen=True, array_like=True):
@@ -105,6 +105,8 @@ class RobotsRecord(Struct, frozen=True, kw_only=True):
     """What is remembered of an origin (scheme://host:port). Times are epoch milliseconds.
 
     failures: unreachable reads in a row, so that the next one waits longer; detail: one sentence for the trace.
+    A record of state "moved" is a reading not yet finished: next_url is asked next, after `hops` redirects and
+    `read_bytes` of their bodies.
     """
 
     origin: str
@@ -114,6 +116,9 @@ class RobotsRecord(Struct, frozen=True, kw_only=True):
     robots: Robots = Robots()
     failures: int = 0
     detail: str = ""
+    next_url: str = ""
+    hops: int = 0
+    read_bytes: int = 0
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -121,12 +126,12 @@ class RobotsRecord(Struct, frozen=True, kw_only=True):
         return self.robots.sitemaps
 
     def is_valid(self, now_ms: int) -> bool:
-        """Say whether it may still be relied on."""
-        return now_ms < self.expires_at_ms
+        """Say whether it may still be relied on; a reading that is not finished never."""
+        return self.state != "moved" and now_ms < self.expires_at_ms
 
     def check(self, product: str, url: str) -> Decision:
         """Decide for a URL of this origin; an unreachable robots.txt forbids everything (RFC 9309, 2.3.1.4)."""
-        if self.state == "unreachable":
+        if self.state in {"unreachable", "moved"}:
             return Decision(allowed=False, line=self.detail)
         return self.robots.check(product, url)
 

@@ -8,22 +8,33 @@ from signal_search.contracts.trace import FetchFinished
 
 from infra.job_store import life_ms
 from scoring.passages import estimate_tokens
+from workers.fetching.stored_reply import StoredReply
 from workers.pipeline.state import call_of
 from workers.toolbox import Toolbox
 
-_OUTCOME = msgspec.msgpack.Decoder(FetchOutcome)
+_REPLY = msgspec.msgpack.Decoder(StoredReply)
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _PAID_DOCUMENTS = 2  # of one reply: an answer quotes no more of it
 
 
+def pack_reply(reply: StoredReply) -> bytes:
+    """Return a reply as it is kept in the frontier: compressed, already redacted."""
+    return zstandard.compress(msgspec.msgpack.encode(reply))
+
+
+def unpack_reply(raw: bytes) -> StoredReply:
+    """Return the reply in `raw`."""
+    return _REPLY.decode(zstandard.decompress(raw, max_output_size=_MAX_REPLY_BYTES))
+
+
 def pack_outcome(outcome: FetchOutcome) -> bytes:
-    """Return an outcome as it is kept in the frontier: compressed, already redacted."""
-    return zstandard.compress(msgspec.msgpack.encode(outcome))
+    """Return an outcome that can be neither renewed nor served stale."""
+    return pack_reply(StoredReply(outcome=outcome))
 
 
 def unpack_outcome(raw: bytes) -> FetchOutcome:
-    """Return the outcome in `raw`."""
-    return _OUTCOME.decode(zstandard.decompress(raw, max_output_size=_MAX_REPLY_BYTES))
+    """Return the outcome of the reply in `raw`."""
+    return unpack_reply(raw).outcome
 
 
 def deliver(
@@ -93,4 +104,5 @@ def _entry(
         bytes=outcome.bytes,
         tokens=used[Dimension.TOKENS],
         paid=paid,
+        decisions=outcome.decisions,
     )

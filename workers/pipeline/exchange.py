@@ -5,7 +5,6 @@ closer than the interval; the page follows one interval later.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from types import TracebackType
 from typing import Self, cast
 
 from msgspec.structs import replace
-from signal_search.contracts.source import FetchOutcome, FetchState, Request
-from signal_search.errors import StoreFailed
+from signal_search.contracts.source import FetchOutcome, FetchState, Request, SkipReason
+from signal_search.errors import Broken, StoreFailed
 
 from budget.frontier import Claim
 from budget.redis_frontier import RedisFrontierWorker
@@ -23,28 +22,43 @@ from infra.clock import Clock
 from infra.http import HttpClient
 from infra.redis import connect_async, store_errors
 from infra.settings import Settings
-from workers.fetching.backoff import Pacing, suspension_ms
-from workers.fetching.cache import origin_of
-from workers.fetching.fetcher import Fetched, Fetcher, NeedsRobots
+from workers.fetching.cache import host_key, is_shareable, origin_of
+from workers.fetching.fetcher import Fetched, Fetcher, NeedsRobots, Unchanged
 from workers.fetching.fetcher import Finished as Over
+from workers.fetching.host_memory import AsyncKeys, HostMemory
+from workers.fetching.pace import paces_of
 from workers.fetching.robots import RobotsRecord
 from workers.fetching.robots_store import AsyncStrings, RobotsStore
+from workers.fetching.stored_reply import (
+    Kept,
+    StoredReply,
+    is_served_on_failure,
+    kept,
+    renewed,
+    stale,
+)
 from workers.fetching.url_guard import UrlGuard
+from workers.pipeline.delivery import unpack_reply
 from workers.pipeline.parse import ParsePool
+from workers.pipeline.rests import Rests
 
 _MAX_SITEMAPS = 3
-_FORGET_AFTER = 10_000
+_LEAST_WAIT_MS = 50
 
 
 @dataclass(frozen=True)
 class Finished:
-    """An outcome, for how long it may be shared, and how long its host rests."""
+    """What is kept of a fetch, how long its host rests (milliseconds), and why, if for longer than usual."""
 
-    outcome: FetchOutcome
-    fresh_ms: int = 0
+    kept: Kept
     pause_ms: int = 0
     suspend_ms: int = 0
     suspend_reason: str = ""
+
+    @property
+    def outcome(self) -> FetchOutcome:
+        """Return how the fetch ended for the jobs that wait for it."""
+        return self.kept.reply.outcome
 
 
 @dataclass(frozen=True)
@@ -65,9 +79,9 @@ class Exchanges:
         guard = UrlGuard(settings.fetch.ports, settings.loopback)
         self._client = HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock)
         self._fetcher = Fetcher(settings, self._client, guard, clock)
+        memory = HostMemory(cast("AsyncKeys", self._redis), settings.politeness.reset_after)
+        self._rests = Rests(settings, clock, memory, paces_of(settings))
         self._pool = ParsePool(settings.fetch.parse_processes, settings.fetch.parse_timeout_s)
-        self._failures: Counter[str] = Counter()
-        self._free_at: dict[str, float] = {}
         self._store_id = b""
         self._lease_ms = int(settings.frontier.lease_s * 1000)
 
@@ -91,10 +105,7 @@ class Exchanges:
     @property
     def restart_pause_ms(self) -> int:
         """Return how long every host rests after a restart or a crash, when its last request may be forgotten."""
-        pace = self._settings.politeness
-        only_loopback = self._settings.loopback.only
-        seconds = pace.loopback_interval_s if only_loopback else pace.interval_s
-        return int(seconds * 1000) + pace.guard_ms
+        return self._rests.restart_pause_ms
 
     async def respect_restart(self) -> None:
         """Let every host rest when the store is another instance than before: it may have forgotten requests."""
@@ -116,21 +127,30 @@ class Exchanges:
         Raises:
             StoreFailed: the store does not answer; nothing was sent.
         """
-        early_ms = round((self._free_at.get(claim.host, 0.0) - self._clock.monotonic()) * 1000)
-        if early_ms > 0:  # the store forgot what this process remembers
-            await self.frontier.postpone(claim, pause_ms=early_ms)
+        owed_ms = await self._rests.owed_ms(request, claim.host)
+        if owed_ms > 0:
+            await self.frontier.postpone(claim, pause_ms=owed_ms)
             return Postponed()
         record = None if request.kind == "api" else await self._robots.load(origin_of(request.url))
+        stored = await self._stored(claim, request)
         if not await self.frontier.renew(claim, lease_ms=self._lease_ms):
             return Postponed()
-        async with self._kept(claim):
-            made = await self._fetcher.fetch(request, record)
+        async with self._held(claim):
+            made = await self._fetcher.fetch(request, record, stored)
             if isinstance(made, NeedsRobots):
                 return await self._read_robots(claim, made.url)
-            return await self._finish(claim, request, made, record)
+            keep = await self._kept(request, made, stored)
+            return await self._finish(claim, request, made, _with_sitemaps(request, keep, record))
+
+    async def _stored(self, claim: Claim, request: Request) -> StoredReply | None:
+        """Return the earlier reply to the same request, if any may be renewed or served."""
+        if not is_shareable(request):
+            return None
+        raw = await self.frontier.kept(claim.uid, claim.host)
+        return None if raw is None else unpack_reply(raw)
 
     @asynccontextmanager
-    async def _kept(self, claim: Claim) -> AsyncIterator[None]:
+    async def _held(self, claim: Claim) -> AsyncIterator[None]:
         """Prolong a claim for as long as its worker lives: a slow page or a queue of parsers is no crash."""
         keeping = asyncio.create_task(self._keep(claim))
         try:
@@ -146,62 +166,92 @@ class Exchanges:
                 await self.frontier.renew(claim, lease_ms=self._lease_ms)
 
     async def _read_robots(self, claim: Claim, url: str) -> Postponed:
+        """Use the slot for one step towards a robots.txt; the request waits for the next one."""
         old = await self._robots.load(origin_of(url))
-        record = await self._fetcher.fetch_robots(url, old)
-        await self._robots.save(record)
-        pause_ms = self._pause_ms(claim.host, None)
-        self._remember(claim.host, pause_ms)
+        host = host_key(self._fetcher.robots_url(url, old))
+        if host == claim.host:
+            await self._robots.save(await self._fetcher.fetch_robots(url, old))
+            pause_ms = self._rests.after_robots(host)
+        else:
+            pause_ms = await self._read_elsewhere(claim, url, old, host)
         await self.frontier.postpone(claim, pause_ms=pause_ms)
         return Postponed()
 
-    async def _finish(
-        self, claim: Claim, request: Request, made: Fetched | Over, record: RobotsRecord | None
-    ) -> Finished:
-        if isinstance(made, Over):
-            outcome, fresh = made.outcome, made.fresh_ms
-        else:
+    async def _read_elsewhere(
+        self, claim: Claim, url: str, old: RobotsRecord | None, host: str
+    ) -> int:
+        """Take the step at another host, at that host's pace; return how long the claim's own host rests, in ms.
+
+        It was not asked, so it need not rest; but nobody asks in circles whether the other host is free.
+        """
+        usual_ms = self._settings.pause_ms(host)
+        wait_ms = await self.frontier.visit(claim.uid, host, hold_ms=self._lease_ms + usual_ms)
+        if wait_ms:
+            return min(wait_ms, max(usual_ms, _LEAST_WAIT_MS))
+        await self._robots.save(await self._fetcher.fetch_robots(url, old))
+        pause_ms = self._rests.after_robots(host)
+        await self.frontier.depart(claim.uid, host, pause_ms=pause_ms)
+        return 0
+
+    async def _kept(
+        self, request: Request, made: Fetched | Unchanged | Over, stored: StoredReply | None
+    ) -> Kept:
+        """Return what is kept: the parsed reply, the stored one renewed or in place of a failure, or the failure."""
+        limits = self._settings.cache
+        if isinstance(made, Unchanged) and stored is not None:
+            return renewed(stored, made.raw, limits)
+        if isinstance(made, Fetched):
             outcome = await self._pool.parse(request, made.raw)
-            fresh = made.fresh_ms if outcome.state is FetchState.FETCHED else 0
-        outcome = _with_sitemaps(request, outcome, record)
+            return kept(request, made.raw, _allowed(outcome, made.robots), made.fresh_ms, limits)
+        if not isinstance(made, Over):
+            raise Broken  # a 304 that nobody asked for is an outcome of the fetcher's
+        now_ms = self._clock.now_ms()
+        if _is_origin_failure(made) and stored is not None and is_served_on_failure(stored, now_ms):
+            return stale(stored, made.outcome, now_ms, limits)
+        reply = StoredReply(outcome=_allowed(made.outcome, made.robots))
+        return Kept(reply=reply, fresh_ms=made.fresh_ms)
+
+    async def _finish(
+        self, claim: Claim, request: Request, made: Fetched | Unchanged | Over, kept: Kept
+    ) -> Finished:
         if made.pacing.verdict == "unsent":
-            return Finished(outcome)
-        pause_ms = self._pause_ms(claim.host, made.pacing.crawl_delay_s)
-        self._remember(claim.host, pause_ms)
-        suspend_ms = self._suspension_ms(claim.host, made.pacing)
-        return Finished(
-            outcome,
-            fresh_ms=fresh,
-            pause_ms=pause_ms,
-            suspend_ms=suspend_ms,
-            suspend_reason=made.pacing.verdict if suspend_ms else "",
-        )
-
-    def _pause_ms(self, host: str, crawl_delay_s: float | None) -> int:
-        return max(self._settings.pause_ms(host), int((crawl_delay_s or 0) * 1000))
-
-    def _suspension_ms(self, host: str, pacing: Pacing) -> int:
-        if pacing.verdict == "fine":
-            self._failures.pop(host, None)
-            return 0
-        pause_ms = suspension_ms(pacing, self._failures[host], self._settings.politeness)
-        self._failures[host] += 1
-        return pause_ms
-
-    def _remember(self, host: str, pause_ms: int) -> None:
-        """Remember in this process when a host may be asked again, should the store forget it."""
-        if len(self._free_at) > _FORGET_AFTER:
-            now = self._clock.monotonic()
-            self._free_at = {name: at for name, at in self._free_at.items() if at > now}
-        self._free_at[host] = self._clock.monotonic() + pause_ms / 1000
+            return Finished(kept)
+        failure = made.outcome if isinstance(made, Over) else kept.reply.outcome
+        rests = await self._rests.after(request, claim.host, made.pacing, failure)
+        return Finished(_with_until(kept, rests[1], self._clock.now_ms()), *rests)
 
 
-def _with_sitemaps(
-    request: Request, outcome: FetchOutcome, record: RobotsRecord | None
-) -> FetchOutcome:
-    """Add the sitemaps that robots.txt names to the start page of a site crawl."""
-    if not request.site or request.depth or request.kind != "page" or record is None:
+def _with_until(kept: Kept, suspend_ms: int, now_ms: int) -> Kept:
+    """Say when a host may be asked again whose own words do not, where nothing came of the request."""
+    outcome = kept.reply.outcome
+    if not suspend_ms or outcome.state is FetchState.FETCHED or outcome.until_ms is not None:
+        return kept
+    told = replace(outcome, until_ms=now_ms + suspend_ms)
+    return replace(kept, reply=replace(kept.reply, outcome=told))
+
+
+def _is_origin_failure(made: Over) -> bool:
+    """Say whether a fetch failed for want of its origin: also for want of its robots.txt, but not by our refusal."""
+    if made.outcome.reason == SkipReason.ROBOTS_UNREACHABLE:
+        return True
+    return made.outcome.state is FetchState.MISSED and made.pacing.verdict in {"limited", "fault"}
+
+
+def _allowed(outcome: FetchOutcome, robots: str) -> FetchOutcome:
+    """Add what allowed a fetch to its decisions."""
+    if not robots:
         return outcome
+    return replace(outcome, decisions={"robots": robots, **outcome.decisions})
+
+
+def _with_sitemaps(request: Request, kept: Kept, record: RobotsRecord | None) -> Kept:
+    """Add the sitemaps that robots.txt names to the start page of a site crawl."""
+    outcome = kept.reply.outcome
+    if not request.site or request.depth or request.kind != "page" or record is None:
+        return kept
     sitemaps = [url for url in record.sitemaps if url.startswith(request.site)][:_MAX_SITEMAPS]
     asked = tuple(replace(request, url=url, kind="sitemap") for url in sitemaps)
-    parsed = replace(outcome.parsed, requests=(*outcome.parsed.requests, *asked))
-    return replace(outcome, parsed=parsed)
+    known = outcome.parsed.requests
+    added = (each for each in asked if each not in known)  # a renewed reply has them already
+    parsed = replace(outcome.parsed, requests=(*known, *added))
+    return replace(kept, reply=replace(kept.reply, outcome=replace(outcome, parsed=parsed)))

@@ -4,21 +4,24 @@ Pure, and decided per call from that call's own replies, so that it does not mat
 """
 
 from collections.abc import Iterator, Sequence
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.source import FetchState, Link, Request, SkipReason
 from signal_search.contracts.trace import FetchFinished
 
+from scoring.addresses import address_key
 from scoring.identity import site_of
 from scoring.links import hub_prior, rate_links
+from workers.fetching.cache import origin_of
 from workers.pipeline.reading import need_for
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import CallView, FetchView, JobView, number_of
 from workers.pipeline.wanted import Wanted
 
 _TRIES = 3  # pages tried per page wanted: forbidden and missing ones cost a try
+_BECOMES_GET = frozenset({301, 302, 303})
 _REDIRECT = 0  # the number of a redirect below the fetch that was redirected
 # The next page of the same host would be refused for the same reason.
 _FOR_WHOLE_HOST = frozenset(
@@ -54,14 +57,24 @@ def _named(
     fetch: FetchView, finished: FetchFinished, asked: Request, rules: Rules
 ) -> Iterator[tuple[int, Request]]:
     if finished.state == FetchState.REDIRECTED and finished.redirect_to:
-        site = _site_after(asked, finished.redirect_to)
+        site = site_after(asked, finished.redirect_to)
         if _hops(fetch) < rules.max_redirects and site is not None:
-            yield _REDIRECT, replace(asked, url=finished.redirect_to, site=site)
+            yield _REDIRECT, _redirected(asked, finished, site)
         return
     yield from enumerate(finished.requests[: rules.max_follow_ups], 1)
 
 
-def _site_after(asked: Request, url: str) -> str | None:
+def _redirected(asked: Request, finished: FetchFinished, site: str) -> Request:
+    """Return the next hop. Another origin gets no key and no headers made for the first; RFC 9110, 15.4 on POST."""
+    hop = replace(asked, url=finished.redirect_to, site=site)
+    if origin_of(asked.url) != origin_of(hop.url):
+        hop = replace(hop, auth="", headers={}, meanings={})
+    if finished.status in _BECOMES_GET and hop.method == "POST":
+        hop = replace(hop, method="GET", body="", headers={})
+    return hop
+
+
+def site_after(asked: Request, url: str) -> str | None:
     """Return the bounds of a site crawl after a redirect; None when it leaves the site.
 
     Where a site's start page sends us within its own domain (to https, to www), the site is.
@@ -72,6 +85,11 @@ def _site_after(asked: Request, url: str) -> str | None:
         address = urlsplit(url)
         return f"{address.scheme}://{address.netloc}/"
     return None
+
+
+def redirect_of(fetch_id: str) -> str:
+    """Return the id of the fetch that follows a redirect."""
+    return f"{fetch_id}.{_REDIRECT}"
 
 
 def _hops(fetch: FetchView) -> int:
@@ -158,7 +176,7 @@ def _says_more(link: Link, known: Link) -> bool:
 
 
 def _address(url: str) -> str:
-    return urldefrag(url)[0]
+    return address_key(url)
 
 
 def _is_within(site: str, url: str) -> bool:

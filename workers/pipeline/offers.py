@@ -1,5 +1,6 @@
 """From a request that a job wants made to a place in the frontier: paid for first, refused honestly."""
 
+from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.source import FetchOutcome, FetchState, Request, SkipReason
 from signal_search.contracts.trace import FetchQueued
@@ -10,8 +11,9 @@ from budget.ledger import Short
 from budget.policy import levels_for
 from infra.clock import iso
 from infra.job_store import StoredJob
-from workers.fetching.cache import fingerprint, host_key
-from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome
+from workers.fetching.cache import fingerprint, host_key, is_shareable
+from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
+from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome, unpack_reply
 from workers.pipeline.encoding import encode_request
 from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
@@ -48,15 +50,17 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int
         )
         return
     try:
-        uid, host = fingerprint(wanted.request), host_key(wanted.request.url)
+        uid, host = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
     except AddressRefused as error:
         tools.ledger.release(hold)
         _skip(tools, job_id, wanted, SkipReason.ADDRESS, error.message)
         return
     [placed] = tools.frontier.offer([_offer(tools, job_id, wanted, uid, host, deadline_ms)])
+    if _waits_in_vain(placed, deadline_ms):
+        tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
+        placed = replace(placed, disposition="suspended")
     if placed.disposition in _REFUSALS:
-        tools.ledger.release(hold)
-        _refuse(tools, job_id, wanted, placed)
+        _refuse(tools, job_id, wanted, placed, (uid, host))
         return
     if tools.log.append(job_id, _queued(tools, wanted, uid, host, placed)) == [""]:
         # The job ended meanwhile; whoever cleared it could not know of this one.
@@ -68,7 +72,7 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int
 
 def _note(tools: Toolbox, job_id: str, wanted: Wanted) -> None:
     """Write down a request that was offered by a step that died before it could say so."""
-    uid, host = fingerprint(wanted.request), host_key(wanted.request.url)
+    uid, host = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
     tools.log.append(job_id, _queued(tools, wanted, uid, host, Placed(disposition="queued")))
     tools.ring(f"{job_id}/reduce")
 
@@ -91,7 +95,7 @@ def _offer(
         job=job_id,
         waiter=f"{job_id}|{wanted.fetch_id}",
         deadline_ms=deadline_ms,
-        pause_ms=tools.settings.pause_ms(host),
+        pause_ms=tools.paces.pause_ms(wanted.request, host),
     )
 
 
@@ -118,13 +122,53 @@ def _deliver_cached(tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host:
         deliver(tools, job_id, wanted.fetch_id, outcome, paid=paid)
 
 
-def _refuse(tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed) -> None:
+def _waits_in_vain(placed: Placed, deadline_ms: int) -> bool:
+    """Say whether the host was suspended beyond the deadline while the request stood in its queue."""
+    waits = placed.disposition in {"queued", "joined"}
+    return waits and placed.until_ms is not None and placed.until_ms > deadline_ms
+
+
+def _refuse(
+    tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed, place: tuple[str, str]
+) -> None:
+    uid, host = place
     reason, text = _REFUSALS[placed.disposition]
     until = placed.until_ms
     if placed.disposition == "late":
         until = tools.clock.now_ms() + placed.ready_in_ms
+    if placed.disposition == "suspended" and (why := tools.frontier.host_state(host).reason):
+        text = f"{text} ({why})"
     detail = f"{text}, until {iso(until)}" if until else text
+    if reason is SkipReason.SUSPENDED and (old := _stored(tools, wanted, uid, host)):
+        failure = _skipped(wanted, reason, detail, until)
+        _deliver_stale(tools, job_id, wanted, (uid, host), old, failure)
+        return
+    tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
     _skip(tools, job_id, wanted, reason, detail, until_ms=until)
+
+
+def _stored(tools: Toolbox, wanted: Wanted, uid: str, host: str) -> StoredReply | None:
+    """Return an earlier reply that may stand in for a host that is suspended."""
+    raw = tools.frontier.reply(uid, host) if is_shareable(wanted.request) else None
+    reply = unpack_reply(raw) if raw is not None else None
+    return reply if is_served_on_failure(reply, tools.clock.now_ms()) else None
+
+
+def _deliver_stale(
+    tools: Toolbox,
+    job_id: str,
+    wanted: Wanted,
+    place: tuple[str, str],
+    old: StoredReply,
+    failure: FetchOutcome,
+) -> None:
+    limits = tools.settings.cache
+    served = stale(old, failure, tools.clock.now_ms(), limits).reply.outcome
+    placed = Placed(disposition="cached")
+    if tools.log.append(job_id, _queued(tools, wanted, *place, placed)) == [""]:
+        tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
+        return
+    deliver(tools, job_id, wanted.fetch_id, served, paid=False)
 
 
 def _skip(
@@ -136,11 +180,15 @@ def _skip(
     *,
     until_ms: int | None = None,
 ) -> None:
-    outcome = FetchOutcome(
+    outcome = _skipped(wanted, reason, detail, until_ms)
+    deliver(tools, job_id, wanted.fetch_id, outcome, paid=False)
+
+
+def _skipped(wanted: Wanted, reason: SkipReason, detail: str, until_ms: int | None) -> FetchOutcome:
+    return FetchOutcome(
         state=FetchState.SKIPPED,
         url=wanted.request.url,
         reason=reason,
         detail=detail,
         until_ms=until_ms,
     )
-    deliver(tools, job_id, wanted.fetch_id, outcome, paid=False)

@@ -4,18 +4,31 @@
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.plan import Plan
-from signal_search.contracts.result import SourceOutcome
-from signal_search.contracts.source import FetchState
+from signal_search.contracts.result import SourceOutcome, StopReason
+from signal_search.contracts.source import FetchState, SkipReason
 from signal_search.contracts.trace import FetchFinished
+from signal_search.errors import BadReply
 
 from infra.clock import iso
+from workers.fetching.stored_reply import STALE
 from workers.pipeline.evidence import arrived_documents
-from workers.pipeline.state import CallView, JobView
+from workers.pipeline.follow_ups import redirect_of, site_after
+from workers.pipeline.state import CallView, FetchView, JobView
+
+
+class _Trouble(NamedTuple):
+    """Why something of a source is missing: missed (the world's doing) or skipped (ours)."""
+
+    state: FetchState
+    reason: str
+    detail: str
+    until_ms: int | None = None
 
 
 def outcomes_of(
@@ -27,63 +40,92 @@ def outcomes_of(
         by_source.setdefault(call.call.source_id, []).append(call)
     counted = set(evidence)
     return tuple(
-        _outcome(source_id, calls, documents, counted) for source_id, calls in by_source.items()
+        _outcome(view, source_id, calls, documents, counted)
+        for source_id, calls in by_source.items()
     )
 
 
 def _outcome(
-    source_id: str, calls: Sequence[CallView], documents: Mapping[str, Document], counted: set[str]
+    view: JobView,
+    source_id: str,
+    calls: Sequence[CallView],
+    documents: Mapping[str, Document],
+    counted: set[str],
 ) -> SourceOutcome:
     fetches = [each for call in calls for each in call.in_order()]
     ends = [each.finished for each in fetches if each.finished is not None]
     arrived = arrived_documents(fetches, documents)
-    state = _state(calls, ends, arrived, counted)
-    worst = _first_trouble(calls, ends) if state in {"failed", "refused", "partly"} else None
+    troubles = [each for call in calls for each in _troubles(view, call)]
+    state = _state(ends, arrived, troubles, counted)
+    worst = troubles[0] if troubles and state in {"failed", "refused", "partly"} else None
     return SourceOutcome(
         source_id=source_id,
         state=state,
-        reason=worst[0] if worst else "",
-        detail=worst[1] if worst else "",
-        until=worst[2] if worst else "",
+        reason=worst.reason if worst else "",
+        detail=worst.detail if worst else "",
+        until=iso(worst.until_ms) if worst and worst.until_ms else "",
         documents=len(arrived),
         fetches=sum(each.paid for each in ends),
     )
 
 
 def _state(
-    calls: Sequence[CallView],
     ends: Sequence[FetchFinished],
     arrived: Sequence[Document],
+    troubles: Sequence[_Trouble],
     counted: set[str],
 ) -> str:
-    """Return answered, partly, filtered, no_results, refused, failed or not_asked."""
+    """Return answered, partly, filtered, failed, no_results, refused or not_asked.
+
+    "No results" is what the source itself said to everything: a reply that only led on says nothing yet.
+    """
+    missed = any(each.state == FetchState.MISSED for each in troubles)
     if any(each.doc_id in counted for each in arrived):
-        return "partly" if any(_is_trouble(each) for each in ends) else "answered"
+        return "partly" if missed else "answered"
     if arrived:
         return "filtered"
-    if any(each.state == FetchState.FETCHED for each in ends):
-        return "no_results"
-    if any(each.state == FetchState.MISSED for each in ends):
+    if missed:
         return "failed"
-    if ends or any(each.refused for each in calls):
-        return "refused"
-    return "not_asked"
+    if any(each.state == FetchState.FETCHED and not each.requests for each in ends):
+        return "no_results"
+    return "refused" if troubles else "not_asked"
 
 
-def _is_trouble(end: FetchFinished) -> bool:
-    return end.state == FetchState.MISSED
+def _troubles(view: JobView, call: CallView) -> Iterator[_Trouble]:
+    """Yield what is missing of a call, in its order; the first missed one, if any, before what we skipped."""
+    found = [each for fetch in call.in_order() if (each := _trouble(view, call, fetch))]
+    yield from sorted(found, key=lambda each: each.state != FetchState.MISSED)
+    if call.refused is not None:
+        yield _Trouble(FetchState.SKIPPED, call.refused.reason, call.refused.detail)
 
 
-def _first_trouble(
-    calls: Sequence[CallView], ends: Sequence[FetchFinished]
-) -> tuple[str, str, str] | None:
-    for end in ends:
-        if end.state in {FetchState.MISSED, FetchState.SKIPPED}:
-            return end.reason, end.detail, iso(end.until_ms) if end.until_ms else ""
-    for call in calls:
-        if call.refused is not None:
-            return call.refused.reason, call.refused.detail, ""
-    return None
+def _trouble(view: JobView, call: CallView, fetch: FetchView) -> _Trouble | None:
+    end = fetch.finished
+    if end is None:
+        return None
+    if end.state == FetchState.FETCHED:
+        return _stood_in_for(end)
+    if end.state == FetchState.REDIRECTED:
+        return _lost_redirect(view, call, fetch)
+    return _Trouble(FetchState(end.state), end.reason, end.detail, end.until_ms)
+
+
+def _stood_in_for(end: FetchFinished) -> _Trouble | None:
+    """Return what failed where an older reply was served in its place, None where the reply is its origin's."""
+    if end.reason != STALE:
+        return None
+    return _Trouble(FetchState.MISSED, STALE, end.detail, end.until_ms)
+
+
+def _lost_redirect(view: JobView, call: CallView, fetch: FetchView) -> _Trouble | None:
+    """Return why a redirect was not followed, None when it was or when the job stopped before its turn."""
+    if redirect_of(fetch.fetch_id) in call.fetches or fetch.queued is None:
+        return None
+    if fetch.finished and site_after(fetch.queued.request, fetch.finished.redirect_to) is None:
+        return _Trouble(FetchState.SKIPPED, SkipReason.ADDRESS, "the redirect leaves the site")
+    if view.stopped is None or view.stopped.stop.reason == StopReason.DEADLINE:
+        return None
+    return _Trouble(FetchState.MISSED, BadReply.code, "redirected too often")
 
 
 def warnings_of(
@@ -106,13 +148,7 @@ def degradations_of(view: JobView) -> tuple[str, ...]:
     """Return what is missing although it was planned, counted by source and reason."""
     counts: Counter[tuple[str, str]] = Counter()
     for call in view.calls.values():
-        source_id = call.call.source_id
-        if call.refused is not None:
-            counts[source_id, call.refused.reason] += 1
-        for fetch in call.in_order():
-            end = fetch.finished
-            if end is not None and end.state in {FetchState.MISSED, FetchState.SKIPPED}:
-                counts[source_id, end.reason] += 1
+        counts.update((call.call.source_id, each.reason) for each in _troubles(view, call))
     return tuple(
         f"{source_id}: {reason}" + (f" ({number} times)" if number > 1 else "")
         for (source_id, reason), number in counts.items()

@@ -9,13 +9,14 @@ from contextlib import suppress
 from functools import lru_cache
 
 import structlog
+from msgspec.structs import replace
 from signal_search.contracts.source import FetchOutcome, Request, SkipReason
 from signal_search.errors import BadReply, Invalid
 
 from infra.http import RawReply
 from infra.settings import current
-from workers.fetching.decoding import as_reply
-from workers.fetching.outcomes import fetched, missed, skipped
+from workers.fetching.decoding import decoded
+from workers.fetching.outcomes import fetched, missed, skipped, unreadable
 from workers.fetching.parsing import extract, redact_parsed
 from workers.registry import Registry
 
@@ -23,14 +24,16 @@ from workers.registry import Registry
 def parse_reply(request: Request, raw: RawReply) -> FetchOutcome:
     """Return what a reply holds, redacted: pages by the extractor, everything else by its adapter."""
     if request.kind == "page":
-        return extract(request, raw, current().fetch.product)
+        outcome = extract(request, raw, current().fetch.product)
+        return _registry().read_page(request, outcome)
+    reply, charset = decoded(raw)
     try:
-        parsed = _registry().parse(request, as_reply(raw))
+        parsed = _registry().parse(request, reply)
     except BadReply as error:
-        return missed(request, error, raw=raw)
+        return unreadable(request, raw, error)
     except Invalid as error:  # the source has left the configuration since
         return skipped(request, SkipReason.NOT_CONFIGURED, error.message, raw=raw)
-    return fetched(request, raw, redact_parsed(parsed))
+    return replace(fetched(request, raw, redact_parsed(parsed)), decisions={"charset": charset})
 
 
 _log = structlog.get_logger("workers.parse")

@@ -40,9 +40,12 @@ def plan(tools: Toolbox, step_id: str) -> Next:
 
 
 def _refuse_unknown(tools: Toolbox, stored: StoredJob) -> None:
-    """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to."""
+    """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to.
+
+    One that only lacks its key or address does exist: its call will say `not_configured`, the others are asked.
+    """
     for name in stored.spec.request.constraints.source_prefs.only:
-        if ":" in name or "." not in name:
+        if (":" in name or "." not in name) and not tools.registry.lacks_setup(name):
             tools.registry.source(name)
 
 

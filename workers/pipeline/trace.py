@@ -91,6 +91,8 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
         "note": entry.note,
         "documents": len(entry.documents),
         "paid": entry.paid,
+        "until_ms": entry.until_ms,
+        **entry.decisions,
     }
 
 

@@ -51,27 +51,59 @@ def choose_sources(
 ) -> Choice:
     """Choose at most min(cap, 16) sources.
 
+    Sources that the operator wants asked in any case come first and are never cut; however many they are, one place is
+    left for another. Then the floor: general sources. Then those whose topics the question names, best first; an API
+    before a site of equal score, since it answers in one request. The notes say which source is asked why.
+
     `source_prefs.only` replaces the choice and is not cut; `site:URL` and `feed:URL` in it are sources by address, and
     a bare domain is its site. A wanted domain adds that site, since a general source may not know it.
     """
     usable = [each for each in sources if is_usable(each)]
     if constraints.source_prefs.only:
-        return _only(constraints.source_prefs.only, usable, shared)
+        # Also what nobody enabled; one that has no key here says so in its call.
+        askable = [each for each in sources if each.access != "closed"]
+        return _only(constraints.source_prefs.only, askable, shared)
     blocked = set(constraints.source_prefs.block)
     allowed = [each for each in usable if each.id not in blocked]
-    ranked = _ranked(topics, allowed, constraints, language)
-    most = max(1, min(cap, MOST_SOURCES))
-    ids = _named_domain(constraints) + tuple(each.id for each in _fair(ranked, most))
+    forced = [each.id for each in allowed if each.force_include]
+    others = [each for each in allowed if not each.force_include]
+    first = [*_named_domain(constraints), *forced]
+    most = max(1, min(cap, MOST_SOURCES), len(first) + bool(others) if forced else 0)
+    ranked = _ranked(topics, others, constraints, language) if others else []
+    ids = (*first, *(each.id for each in _fair(ranked, most - len(first))))
     return Choice(
         ids=ids[:most],
         shared=_shared(ids[:most], shared),
-        notes=_left_out(ids[most:]),
+        notes=(*_reasons(ids[:most], allowed, topics), *_left_out(ids[most:])),
     )
 
 
 def is_usable(source: SourceView) -> bool:
     """Say whether a source can be asked now: enabled, not closed, and its key present if it needs one."""
     return source.enabled and source.access != "closed" and source.key_present is not False
+
+
+def _reasons(
+    ids: Sequence[str], sources: Sequence[SourceView], topics: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Say why each source is asked, one line per reason in the order of the sources."""
+    views = {each.id: each for each in sources}
+    found: dict[str, list[str]] = {}
+    for each in ids:
+        found.setdefault(_reason(views.get(each), topics), []).append(each)
+    return tuple(f"{reason}: {', '.join(names)}" for reason, names in found.items())
+
+
+def _reason(source: SourceView | None, topics: Mapping[str, float]) -> str:
+    if source is None:
+        return "sources of the wanted domain"
+    if source.force_include:
+        return "sources asked whatever the question"
+    about = [each for each in _about(source) if topics.get(each)]
+    if not about:
+        return "general sources" if _is_general(source) else "sources for want of better ones"
+    best = max(about, key=lambda each: topics[each])
+    return f"sources for {best} ({topics[best]:g})"
 
 
 def _left_out(ids: Sequence[str]) -> tuple[str, ...]:
@@ -129,6 +161,7 @@ def _ranked(
             not _is_general(each),
             not _speaks(each, language),
             -scores[each.id],
+            each.kind == "web",
         ),
     )
 
@@ -144,13 +177,18 @@ def _fair(ranked: list[SourceView], most: int) -> list[SourceView]:
 
 
 def _is_general(source: SourceView) -> bool:
-    return source.category in GENERAL_CATEGORIES and not source.topics
+    """Say whether a source is of the floor: general by its kind, or set up by the operator and good for anything."""
+    is_general = source.category in GENERAL_CATEGORIES or source.key_present is True
+    return is_general and not source.topics
 
 
 def _score(topics: Mapping[str, float], source: SourceView, language: str) -> float:
-    about = source.topics or (_CATEGORY_TOPICS.get(source.category, ""),)
-    best = max((topics.get(each, 0.0) for each in about), default=0.0)
+    best = max((topics.get(each, 0.0) for each in _about(source)), default=0.0)
     return best if not best or _speaks(source, language) else best + _OTHER_LANGUAGE
+
+
+def _about(source: SourceView) -> tuple[str, ...]:
+    return source.topics or (_CATEGORY_TOPICS.get(source.category, ""),)
 
 
 def _speaks(source: SourceView, language: str) -> bool:

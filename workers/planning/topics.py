@@ -66,6 +66,13 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     ),
     "corp": ("公司信用 企业信用", "工商 企业信息", ""),
     "security": ("cve 漏洞 vulnerability", "exploit ransomware 勒索 补丁 security_advisory", ""),
+    "news": (
+        "新闻 头条 breaking_news",
+        "报道 快讯 突发 news headline headlines newspaper",
+        "",
+    ),
+    "python": ("python cpython pip", "", ""),
+    "packages": ("crates.io crate crates", "rust cargo", ""),
     "ai": (
         "大模型 大语言模型 llm llms",
         "rag 机器学习 深度学习 machine_learning deep_learning 人工智能",

@@ -1,5 +1,7 @@
 """The rows: shipped ones hold, wrong ones are refused by name, and the reference page shows them all."""
 
+import json
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -8,9 +10,13 @@ from signal_search.errors import Invalid
 
 from infra.catalog.catalog import SourceRow, custom_rows, read_rows, shipped_rows
 from infra.settings import load
-from workers.registry import _ADAPTERS
+from workers.adapter import SourceConfig
+from workers.planning.choose_sources import GENERAL_CATEGORIES
+from workers.planning.topics import _WORDS, SCHEME_TOPICS
+from workers.registry import _ADAPTERS, ALL
 
 REFERENCE = Path(__file__).parents[3] / "docs/reference/sources.md"
+RECORDINGS = Path(__file__).parents[2] / "contract/recordings"
 OWN = {
     "id": "handbook",
     "name": "Our handbook",
@@ -20,31 +26,80 @@ OWN = {
 }
 
 
-def test_the_shipped_rows_are_the_five_that_have_adapters() -> None:
-    assert [row.id for row in shipped_rows()] == ["wikipedia", "arxiv", "crossref", "site", "feed"]
-    assert {row.adapter for row in shipped_rows()} == set(_ADAPTERS)
+SEED = Path(
+    os.environ.get("SIGNAL_DATA_DIR", Path(__file__).parents[3] / "../shared/data/signal")
+) / "sources.json"  # fmt: skip
+ROWS = {row.id: row for row in shipped_rows()}
+CLOSED = [row for row in ROWS.values() if row.access == "closed"]
+OPEN = [row for row in ROWS.values() if row.access != "closed"]
 
 
-@pytest.mark.parametrize("row", shipped_rows(), ids=lambda row: row.id)
+def test_there_are_at_least_sixty_five_rows_in_eight_categories_and_two_languages() -> None:
+    assert len(ROWS) >= 65
+    seen = {row.category for row in OPEN if not row.is_generic} | {row.category for row in CLOSED}
+    assert seen >= {"intl_engines", "reference", "academic_api", "authoritative", "industry_keyless", "privacy_extra", "cn_official", "ai_search"}  # fmt: skip
+    assert any(row.languages == ("zh",) for row in OPEN)
+    assert any("en" in row.languages for row in OPEN)
+    assert {row.adapter for row in ROWS.values()} == set(_ADAPTERS)
+
+
+def test_the_floor_that_is_always_asked_yields_content_without_a_key() -> None:
+    floor = [row for row in OPEN if row.category in GENERAL_CATEGORIES and not row.topics]
+    assert [row.id for row in floor if row.access == "open" and row.endpoint] != []
+    assert "wikipedia" in {row.id for row in floor}
+
+
+@pytest.mark.skipif(not SEED.is_file(), reason="no sources.json: set SIGNAL_DATA_DIR")
+def test_every_place_of_the_first_catalogue_is_here_or_replaced() -> None:
+    wanted = {row["id"] for row in json.loads(SEED.read_text("utf-8"))["sources"]}
+    covered = {name.lower() for row in ROWS.values() for name in (row.id, *row.replaces)}
+    assert len(wanted) == 65
+    assert {name for name in wanted if name.lower() not in covered} == set()
+
+
+@pytest.mark.parametrize("row", CLOSED, ids=lambda row: row.id)
+def test_a_closed_place_says_why_and_what_covers_it(row: SourceRow) -> None:
+    assert len(row.terms) >= 20
+    assert row.alternative
+    assert {ROWS[each].access for each in row.alternative} <= {"open", "key"}
+
+
+@pytest.mark.parametrize("row", OPEN, ids=lambda row: row.id)
+def test_an_open_row_names_its_terms_and_its_replies_are_recorded(row: SourceRow) -> None:
+    assert row.terms
+    assert (RECORDINGS / row.adapter / "expected.json").is_file()
+
+
+@pytest.mark.parametrize("row", OPEN, ids=lambda row: row.id)
 def test_a_row_declares_what_its_adapter_pushes_down(row: SourceRow) -> None:
-    assert set(row.constraints) == _ADAPTERS[row.adapter].pushes_down
+    config = SourceConfig(id=row.id, endpoint=row.endpoint, params=row.params)
+    assert set(row.constraints) == _ADAPTERS[row.adapter](config).pushes_down
 
 
-def test_published_paces_are_cited_and_never_faster_than_published() -> None:
-    paces = {row.id: row.published_pace_s for row in shipped_rows() if row.published_pace_s}
-    assert paces == {"arxiv": 3.0}
-    assert "tou" in next(row.pace_citation for row in shipped_rows() if row.id == "arxiv")
+def test_the_topics_of_rows_are_topics_that_questions_can_have() -> None:
+    known = set(_WORDS) | set(SCHEME_TOPICS.values())
+    assert {topic for row in ROWS.values() for topic in row.topics} - known == set()
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in OPEN if row.published_pace_s], ids=lambda row: row.id
+)
+def test_a_published_pace_is_cited(row: SourceRow) -> None:
+    assert len(row.pace_citation) > 20
+
+
+def test_arxiv_asks_for_three_seconds() -> None:
+    assert ROWS["arxiv"].published_pace_s == 3.0
 
 
 def test_every_enabled_source_is_in_the_catalogue() -> None:
-    askable = {row.id for row in shipped_rows() if not row.is_generic}
-    assert set(load().sources.enabled) <= askable
-    assert askable == {"wikipedia", "arxiv", "crossref"}
+    askable = {row.id for row in OPEN if not row.is_generic}
+    assert set(load().sources.enabled) - {ALL} <= askable
 
 
 def test_shipped_apis_are_reached_by_https() -> None:
-    endpoints = [row.endpoint for row in shipped_rows() if row.endpoint]
-    assert [urlsplit(each).scheme for each in endpoints] == ["https"] * 3
+    apis = [row.endpoint for row in ROWS.values() if row.endpoint and row.kind == "api"]
+    assert {urlsplit(each).scheme for each in apis} == {"https"}
 
 
 def test_custom_rows_are_the_same_rows_and_internal_by_default() -> None:
@@ -71,7 +126,7 @@ def test_custom_rows_are_the_same_rows_and_internal_by_default() -> None:
         ({"endpoint": "https://user:hunter2@docs.example/"}, "unknown or contradicting keys"),
         ({"endpoint": "https://docs.example:99999/"}, "unknown or contradicting keys"),
         ({"access": "key"}, "unknown or contradicting keys"),
-        ({"key_env": "HANDBOOK_KEY"}, "unknown or contradicting keys"),
+        ({"access": "open", "key_env": "HANDBOOK_KEY"}, "unknown or contradicting keys"),
         ({"published_pace_s": 2.0}, "unknown or contradicting keys"),
         ({"access": "closed"}, "unknown or contradicting keys"),
     ],

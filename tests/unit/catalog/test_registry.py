@@ -6,6 +6,7 @@ import pytest
 from signal_search.contracts.source import Reply, Request, SourceQuery
 from signal_search.errors import BadReply, Broken, Invalid
 
+from infra.catalog.catalog import shipped_rows
 from infra.settings import Settings, load
 from workers.registry import Registry
 from workers.sources.arxiv import Arxiv
@@ -120,7 +121,7 @@ def test_a_source_without_its_key_is_shown_but_not_asked(monkeypatch: pytest.Mon
 
 def test_views_show_every_row() -> None:
     views = {view.id: view for view in _registry(enabled=["arxiv"]).views()}
-    assert set(views) == {"wikipedia", "arxiv", "crossref", "site", "feed"}
+    assert set(views) == {row.id for row in shipped_rows()}
     assert {name for name, view in views.items() if view.enabled} == {"arxiv"}
     assert views["wikipedia"].languages == ("en", "zh")
     assert views["arxiv"].constraints == ("freshness",)
@@ -173,3 +174,34 @@ def test_adapters_are_found_by_name() -> None:
     assert _registry().adapter("arxiv") is Arxiv
     with pytest.raises(Broken):
         _registry().adapter("gopher")
+
+
+def test_a_star_enables_whatever_can_be_asked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FRED_API_KEY", raising=False)
+    enabled = {source.row.id for source in _registry(enabled=["*"]).enabled()}
+    assert {"wikipedia", "arxiv", "dbnomics", "nbs"} <= enabled
+    assert not {"google", "cnki", "fred", "site", "feed", "searxng"} & enabled
+    monkeypatch.setenv("FRED_API_KEY", "x")
+    assert "fred" in {source.row.id for source in _registry(enabled=["*"]).enabled()}
+
+
+def test_where_only_loopback_may_be_asked_nothing_else_is_chosen() -> None:
+    loopback = {"only": True, "hosts": {"en.wikipedia.org": "127.0.0.1:8601"}}
+    registry = Registry(_settings(enabled=["*"]).model_copy(update={"loopback": load(loopback=loopback).loopback}))  # fmt: skip
+    assert [source.row.id for source in registry.enabled()] == ["wikipedia"]
+
+
+def test_a_closed_source_is_shown_with_what_covers_it_and_never_asked() -> None:
+    registry = _registry(enabled=["*"])
+    view = next(view for view in registry.views() if view.id == "cnki")
+    assert (view.access, view.enabled, "openalex" in view.alternative) == ("closed", False, True)
+    with pytest.raises(Invalid):
+        registry.source("cnki")
+
+
+def test_the_row_decides_whether_one_call_serves_all() -> None:
+    own = {"id": "kb", "url_template": "https://kb.example/all.json", "static": True, "item_map": {"url": "u", "title": "t"}}  # fmt: skip
+    registry = _registry(custom=[own])
+    assert registry.is_shared("kb")
+    assert not registry.is_shared("dbnomics")
+    assert registry.is_shared("site:https://docs.example/")

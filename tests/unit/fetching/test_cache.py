@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from signal_search.errors import AddressRefused
 
-from infra.settings import Cache
+from infra.settings import load
 from tests.fakes.fetching import NOW_MS, a_request
 from workers.fetching.cache import fingerprint, fresh_ms, host_key, origin_of, stated_life_s
 
-LIMITS = Cache(default_ttl_s=600, max_ttl_s=86_400, delivery_ttl_s=300)
+LIMITS = load().cache
 
 
 def date(offset_s: int) -> str:

@@ -103,6 +103,16 @@ def test_wrong_charset_is_seen_through() -> None:
         ("", {"x-robots-tag": "otherbot: noindex, nofollow"}, True, True),
         ("", {"x-robots-tag": "otherbot: noindex, signalsearchbot: nofollow"}, True, False),
         ("", {"x-robots-tag": "max-snippet: 20, noarchive"}, False, True),
+        ("", {"x-robots-tag": "nosnippet"}, False, True),
+        ("", {"x-robots-tag": "max-snippet:0"}, False, True),
+        ("", {"x-robots-tag": "max-snippet:20"}, True, True),
+        ("", {"x-robots-tag": "unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT"}, False, True),
+        ("", {"x-robots-tag": "unavailable_after: Fri, 03 Dec 2055 13:09:53 GMT"}, True, True),
+        # A time of day is no name that the directives after it would belong to.
+        ("", {"x-robots-tag": "unavailable_after: 3 Dec 2055 13:09:53 GMT, noindex"}, False, True),
+        ("", {"x-robots-tag": "*: noindex"}, False, True),
+        ('<meta name="robots" content="unavailable_after: 2025-09-21">', {}, False, True),
+        ('<meta name="robots" content="nosnippet, nofollow">', {}, False, False),
         ("", {}, True, True),
     ],
 )

@@ -13,10 +13,12 @@ from tests.fakes.builders import (
     a_job,
     a_log,
     a_plan,
+    a_request,
     call_refused,
     finished,
     queued,
     started,
+    stopped,
 )
 from workers.pipeline.outcomes import degradations_of, outcomes_of, warnings_of
 from workers.pipeline.state import fold
@@ -37,6 +39,8 @@ SKIPPED: dict[str, Any] = {
     "paid": False,
 }
 
+LED_ON = finished("q1.one#1", requests=(a_request(url="https://example.org/found"),))
+
 
 def outcome(*entries: Entry) -> SourceOutcome:
     """That of source `one`; `in` is evidence, `out` was filtered out by a constraint."""
@@ -49,9 +53,16 @@ def outcome(*entries: Entry) -> SourceOutcome:
         ([finished("q1.one#1", "in"), finished("q1.one#2")], "answered"),
         ([finished("q1.one#1", "in"), finished("q1.one#2", **MISSED)], "partly"),
         ([finished("q1.one#1", "in"), finished("q1.one#2", **SKIPPED)], "answered"),
+        ([finished("q1.one#1", "in", reason="stale")], "partly"),
+        ([finished("q1.one#1", reason="stale")], "failed"),
         ([finished("q1.one#1", "out"), finished("q1.one#2", **MISSED)], "filtered"),
         ([finished("q1.one#1"), finished("q1.one#2")], "no_results"),
-        ([finished("q1.one#1"), finished("q1.one#2", **MISSED)], "no_results"),
+        ([finished("q1.one#1"), finished("q1.one#2", **MISSED)], "failed"),
+        ([finished("q1.one#1"), finished("q1.one#2", **SKIPPED)], "no_results"),
+        ([LED_ON, finished("q1.one#1.1", **MISSED)], "failed"),
+        ([LED_ON, finished("q1.one#1.1", **SKIPPED)], "refused"),
+        ([LED_ON, finished("q1.one#1.1")], "no_results"),
+        ([LED_ON, queued("q1.one#1.1")], "not_asked"),
         ([finished("q1.one#1", **MISSED), finished("q1.one#2", **SKIPPED)], "failed"),
         ([finished("q1.one#1", **SKIPPED)], "refused"),
     ],
@@ -92,6 +103,50 @@ def test_what_was_answered_has_no_reason() -> None:
     assert outcome(*ASKED, *entries) == SourceOutcome(
         source_id="one", state="answered", documents=2, fetches=1
     )
+
+
+def test_what_failed_is_told_before_what_we_skipped() -> None:
+    found = outcome(*ASKED, finished("q1.one#1", **SKIPPED), finished("q1.one#2", **MISSED))
+    assert (found.state, found.reason) == ("failed", "server_fault")
+
+
+HOP: dict[str, Any] = {"state": "redirected", "status": 302, "redirect_to": "https://example.org/b"}
+AWAY = {**HOP, "redirect_to": "https://elsewhere.test/"}
+SITE = "https://example.org/"
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (
+            [queued("q1.one#1", site=SITE), finished("q1.one#1", **HOP), stopped()],
+            ("failed", "source_bad_reply", "redirected too often"),
+        ),
+        (
+            [queued("q1.one#1", site=SITE), finished("q1.one#1", **AWAY), stopped()],
+            ("refused", "address", "the redirect leaves the site"),
+        ),
+        (
+            [queued("q1.one#1"), finished("q1.one#1", **HOP), stopped(reason="deadline")],
+            ("not_asked", "", ""),
+        ),
+        (
+            [
+                queued("q1.one#1"),
+                finished("q1.one#1", **HOP),
+                queued("q1.one#1.0"),
+                finished("q1.one#1.0", **MISSED),
+                stopped(),
+            ],
+            ("failed", "server_fault", "status 503 Service Unavailable"),
+        ),
+    ],
+)
+def test_a_redirect_that_is_not_followed_has_a_reason(
+    entries: list[Entry], expected: tuple[str, str, str]
+) -> None:
+    found = outcome(*ASKED, *entries)
+    assert (found.state, found.reason, found.detail) == expected
 
 
 def test_calls_of_one_source_are_one_outcome_in_plan_order() -> None:

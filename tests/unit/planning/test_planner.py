@@ -115,9 +115,39 @@ def test_only_wins_and_keeps_its_order() -> None:
 
 
 def test_only_with_nothing_to_ask_says_so() -> None:
-    found = plan("anything", source_prefs=SourcePrefs(only=("nowhere", "off")))
+    found = plan("anything", source_prefs=SourcePrefs(only=("nowhere", "closed")))
     assert found.calls == ()
     assert "2 of the named sources cannot be asked" in found.notes
+
+
+def test_a_source_that_is_always_wanted_comes_first_and_leaves_a_place() -> None:
+    own = (a_source("kb", "private_kb", "cooking", force_include=True), a_source("kb2", "private_kb", force_include=True))  # fmt: skip
+    request = RetrieveRequest(query="/signal L0 什么是幂等")
+    found = make_plan(request, sources=(*SOURCES, *own), tiers=TIERS)
+    assert asked(found) == ["kb", "kb2", "wiki"]
+    assert "sources asked whatever the question: kb, kb2" in found.notes
+    assert "general sources: wiki" in found.notes
+    only_own = make_plan(request, sources=own, tiers=TIERS)
+    assert asked(only_own) == ["kb", "kb2"]
+    blocked = RetrieveRequest(
+        query="/signal L0 什么是幂等",
+        constraints=Constraints(source_prefs=SourcePrefs(block=("kb", "kb2"))),
+    )
+    assert asked(make_plan(blocked, sources=(*SOURCES, *own), tiers=TIERS)) == ["wiki"]
+
+
+def test_notes_say_why_a_source_is_asked() -> None:
+    found = plan("why do stock prices react to share_price news", depth="standard")
+    assert "general sources: wiki, data" in found.notes
+    assert any(each.startswith("sources for finance (") and each.endswith("stocks") for each in found.notes)  # fmt: skip
+    named = plan("/signal L0 what is tea", domain="docs.example.org")
+    assert "sources of the wanted domain: site:https://docs.example.org/" in named.notes
+
+
+def test_an_api_is_asked_before_a_site_of_equal_worth() -> None:
+    sites = (a_source("pages", "authoritative", "dev", kind="web"), a_source("api", "authoritative", "dev"))  # fmt: skip
+    request = RetrieveRequest(query="/signal L1 css", constraints=Constraints(max_sources=1))
+    assert asked(make_plan(request, sources=sites, tiers=TIERS)) == ["api"]
 
 
 def test_block_and_boost() -> None:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from signal_search.contracts.document import Document
 
 RequestKind = Literal["page", "api", "feed", "sitemap"]
+Method = Literal["GET", "POST"]
 
 
 class SourceQuery(Struct, frozen=True, kw_only=True):
@@ -21,9 +22,13 @@ class SourceQuery(Struct, frozen=True, kw_only=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """One HTTP GET to make. `kind` page/feed/sitemap obeys robots.txt; api obeys the API's own terms.
+    """One HTTP request to make. `kind` page/feed/sitemap obeys robots.txt; api obeys the API's own terms.
 
     `adapter` names who parses the reply; `site` bounds follow-ups of a site source (scheme://host:port/prefix).
+    body: sent with a POST; headers: what the API asks for besides ours, never a secret. auth: the NAME of the
+    environment variable with the operator's key, empty for none; the fetcher puts its value at `auth_place` when it
+    sends: "bearer", "header:NAME" or "query:NAME". meanings: what this API means by a status, for the outcome's reader.
+    answers: statuses besides 200 whose body is an answer too (a 404 that says "no matches").
     """
 
     url: str
@@ -33,6 +38,14 @@ class Request(Struct, frozen=True, kw_only=True):
     accept_language: str = ""
     depth: int = 0
     site: str = ""
+    method: Method = "GET"
+    body: str = ""
+    headers: dict[str, str] = {}
+    auth: str = ""
+    auth_place: str = "bearer"
+    meanings: dict[int, str] = {}
+    answers: tuple[int, ...] = ()
+    words: str = ""
 
 
 class Link(Struct, frozen=True, kw_only=True, array_like=True):
@@ -61,6 +74,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     documents: evidence texts; requests: follow-ups the adapter wants made for them;
     links: where a page points to (site sources choose among them); note: why something is missing, for the trace.
     total: how many matches the source claims to have (None if it does not say); 0 means "no results".
+    pause_s: for how many seconds the source asks, in its reply, not to be called again.
     """
 
     documents: tuple[Document, ...] = ()
@@ -69,6 +83,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     redirect_to: str = ""
     note: str = ""
     total: int | None = None
+    pause_s: float = 0.0
 
 
 class FetchState(StrEnum):
@@ -106,6 +121,8 @@ class FetchOutcome(Struct, frozen=True, kw_only=True):
 
     reason: a SkipReason or an error code of the Failed family; detail: one sentence for the trace (the deciding
     robots line, the status); until_ms: when a suspended host may be asked again; bytes: body bytes read.
+    decisions: what was decided on the way, by name, for the trace: robots (the line that allowed it), cache (renewed
+    or stale), charset, extraction_ratio.
     """
 
     state: FetchState
@@ -117,10 +134,14 @@ class FetchOutcome(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     fetched_at_ms: int = 0
     parsed: Parsed = Parsed()
+    decisions: dict[str, str | float] = {}
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
-    """One row of the registry as this deployment sees it."""
+    """One row of the registry as this deployment sees it.
+
+    key_present: whether what the operator has to give (a key, the address of their own server) is there; None: nothing.
+    """
 
     id: str
     name: str
@@ -135,3 +156,6 @@ class SourceView(Struct, frozen=True, kw_only=True):
     terms: str
     next_free_ms: int | None = None
     health: str = "unknown"
+    force_include: bool = False
+    quality: str = ""
+    alternative: tuple[str, ...] = ()

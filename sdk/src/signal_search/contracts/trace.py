@@ -68,6 +68,7 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     """A fetch ended for this job. `paid` is false when another job's request or the cache answered.
 
     tokens: what the passages that may be quoted from it cost, never more than was reserved.
+    decisions: as in the outcome.
     """
 
     fetch_id: str
@@ -87,6 +88,7 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     bytes: int = 0
     tokens: int = 0
     paid: bool = False
+    decisions: dict[str, str | float] = {}
 
 
 class Assessed(Entry, frozen=True, kw_only=True, tag="assessed"):

@@ -1,0 +1,153 @@
+"""A whole job in one process: the real steps, the real fetchers, a real store; the bells are a list.
+
+The web is whatever `loopback.hosts` names. Pages are parsed in this process.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import pytest
+import zstandard
+from redis import Redis
+from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.result import Result
+from signal_search.contracts.source import FetchOutcome, Request
+from signal_search.contracts.trace import Entry
+
+from infra.http import RawReply
+from infra.settings import Settings, current, load
+from tests.fakes.builders import a_job
+from workers.fetch_loop import Fetchers
+from workers.pipeline.attempt import Work, attempt
+from workers.pipeline.crawl import crawl
+from workers.pipeline.exchange import Exchanges
+from workers.pipeline.parse import _registry, parse_reply
+from workers.pipeline.plan import plan
+from workers.pipeline.reduce import reduce
+from workers.toolbox import Toolbox, open_toolbox
+
+WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "reduce": reduce}
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+class OwnPool:
+    """Parses here, without a process of its own."""
+
+    async def warm(self) -> None:
+        """Nothing to start."""
+
+    async def parse(self, request: Request, raw: RawReply) -> FetchOutcome:
+        return parse_reply(request, raw)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def settings_for(redis_url: str, hosts: dict[str, str]) -> Settings:
+    return load(
+        redis_url=redis_url,
+        loopback={"only": True, "hosts": hosts},
+        politeness={"loopback_interval_s": 0.02},
+        fetch={"clients": 2, "concurrency": 8},
+    )
+
+
+@contextmanager
+def configured(monkeypatch: pytest.MonkeyPatch, **sources: object) -> Iterator[None]:
+    """Set `sources.*` in the environment, for the parsers too, which read their own settings once per process."""
+    for name, value in sources.items():
+        variable = f"SIGNAL_SEARCH_SOURCES__{name.upper()}"
+        monkeypatch.setenv(variable, msgspec.json.encode(value).decode())
+    _forget()
+    try:
+        yield
+    finally:
+        _forget()
+
+
+def _forget() -> None:
+    current.cache_clear()
+    _registry.cache_clear()
+
+
+class Walk:
+    """One process that plays every worker."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.bells: list[tuple[str, str]] = []
+        self.tools: Toolbox = open_toolbox(settings, lambda *bell: self.bells.append(bell))
+
+    def ask(self, query: str, *only: str, job_id: str = "job_1") -> None:
+        now_ms = self.tools.clock.now_ms()
+        request = RetrieveRequest(
+            query=query, constraints=Constraints(source_prefs=SourcePrefs(only=only))
+        )
+        spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
+        self.tools.store.create(spec)
+        self.tools.start(f"{job_id}/plan", "plan")
+
+    async def _play(self, jobs: Iterable[str]) -> None:
+        exchanges = Exchanges(self.tools.settings, self.tools.clock)
+        exchanges._pool = OwnPool()  # type: ignore[assignment]
+        async with exchanges:
+            fetchers = Fetchers(self.tools, exchanges)
+            running = asyncio.create_task(fetchers.run())
+            for _ in range(1500):
+                await self._work()
+                if all(self.is_over(each) for each in jobs):
+                    break
+                await asyncio.sleep(0.01)
+            fetchers.end()
+            await running
+
+    async def _work(self) -> None:
+        bells, self.bells[:] = list(dict.fromkeys(self.bells)), []
+        for task, step_id in bells:
+            await asyncio.to_thread(attempt, self.tools, step_id, WORK[task])
+
+    def is_over(self, job_id: str) -> bool:
+        stored = self.tools.store.get(job_id)
+        return stored is not None and stored.is_finished
+
+    def results(self, *jobs: str) -> list[Result]:
+        asyncio.run(self._play(jobs))
+        found = [self.tools.store.result(each) for each in jobs]
+        self.tools.redis.close()
+        assert all(each is not None for each in found)
+        return [msgspec.json.decode(each, type=Result) for each in found if each is not None]
+
+    def entries(self, job_id: str = "job_1") -> list[Entry]:
+        found = [entry for _id, entry in self.tools.log.read(job_id)]
+        self.tools.redis.close()
+        return found
+
+
+# --- what is in the store ---------------------------------------------------------------------------------------------
+
+
+def everything_in(redis: Redis) -> Iterator[bytes]:
+    """Yield every key, field and value of every type, and what is compressed also unpacked."""
+    store: Any = redis  # the library's types cannot say that replies are bytes
+    for key in store.scan_iter():
+        yield key
+        for value in _values(store, key):
+            yield value
+            if value.startswith(_ZSTD):
+                yield zstandard.decompress(value, max_output_size=2**26)
+
+
+def _values(store: Any, key: bytes) -> list[bytes]:
+    kind = store.type(key)
+    if kind == b"string":
+        return [store.get(key)]
+    if kind == b"hash":
+        return [each for pair in store.hgetall(key).items() for each in pair]
+    if kind == b"stream":
+        entries = store.xrange(key)
+        return [each for _id, fields in entries for pair in fields.items() for each in pair]
+    if kind == b"zset":
+        return list(store.zrange(key, 0, -1))
+    return list(store.lrange(key, 0, -1) if kind == b"list" else store.smembers(key))

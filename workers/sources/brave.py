@@ -1,0 +1,129 @@
+"""Brave Search by its web search API: an index of its own, for a key.
+
+The reply's `age` is written for people and is no date; `page_age` is one.
+"""
+
+import re
+from typing import Final
+from urllib.parse import urlencode
+
+from msgspec import Struct
+from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+
+from workers.adapter import SourceConfig
+from workers.hits import Hit, evidence, question_of
+from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
+
+_MAX_CHARS: Final = 400
+_MAX_WORDS: Final = 50
+_MAX_COUNT: Final = 20
+_RELATIVE: Final = frozenset({"pd", "pw", "pm", "py"})
+# search_lang has names of its own where others have ISO 639-1.
+_LANGUAGES: Final = {
+    each: each
+    for each in re.findall(
+        r"\S+",
+        "ar eu bn bg ca hr cs da nl en et fi fr gl de el gu he hi hu is it kn ko lv lt ms ml mr nb pl pa ro ru sr sk "
+        "sl es sv ta te th tr uk vi",
+    )
+} | {
+    "zh": "zh-hans",
+    "zh-tw": "zh-hant",
+    "zh-hk": "zh-hant",
+    "ja": "jp",
+    "pt": "pt-pt",
+    "pt-br": "pt-br",
+}
+_MEANINGS: Final = {
+    402: "the plan's quota is used up",
+    422: "the service did not accept a parameter or the key",
+}
+
+
+class _Result(Struct):
+    url: str
+    title: str | None = None
+    description: str | None = None
+    page_age: str | None = None
+    language: str | None = None
+
+
+class _Web(Struct):
+    results: list[object] = []
+
+
+class _Body(Struct):
+    type: str = ""
+    web: _Web | None = None
+    error: object = None
+
+
+class Brave:
+    """Pages of the open web."""
+
+    name: str = "brave"
+    pushes_down: frozenset[str] = frozenset({"language", "freshness"})
+    shared: bool = False
+
+    def __init__(self, config: SourceConfig) -> None:
+        """Remember the row."""
+        self._config = config
+
+    def build(self, ask: SourceQuery) -> tuple[Request, ...]:
+        """Return one search; a freshness becomes the day the page was discovered, which is all the service knows."""
+        fields = {
+            "q": question_of(ask, chars=_MAX_CHARS, words=_MAX_WORDS),
+            "count": str(size_of(ask, _MAX_COUNT)),
+            "result_filter": "web",
+            "text_decorations": "false",
+            **_language(ask.language.lower()),
+            **_freshness(ask.freshness),
+            **self._config.params,
+        }
+        return (
+            Request(
+                url=f"{self._config.endpoint}?{urlencode(fields, errors='replace')}",
+                adapter=self.name,
+                source_id=self._config.id,
+                kind="api",
+                auth=self._config.auth,
+                auth_place=self._config.auth_place,
+                meanings=_MEANINGS,
+            ),
+        )
+
+    def parse(self, request: Request, reply: Reply) -> Parsed:
+        """Turn web results into documents and page requests.
+
+        Raises:
+            BadReply: HTML, truncated or wrong-shaped JSON, an error sent with 200.
+        """
+        body = read_json(reply, _Body)
+        if body.error is not None or body.type == "ErrorResponse":
+            refuse_error(reply, body.error)
+        items = body.web.results if body.web else []
+        found = readable(items, _Result)
+        hits = [
+            Hit(
+                url=each.url,
+                title=each.title or "",
+                snippet=each.description or "",
+                published=each.page_age or "",
+                language=each.language or "",
+            )
+            for each in found
+        ]
+        note = left_out(len(items), len(found))
+        return evidence(self._config, self.name, reply, hits, note=note)
+
+
+def _language(code: str) -> dict[str, str]:
+    name = _LANGUAGES.get(code) or _LANGUAGES.get(code.partition("-")[0])
+    return {"search_lang": name} if name else {}
+
+
+def _freshness(wanted: str | None) -> dict[str, str]:
+    if wanted in _RELATIVE:
+        return {"freshness": str(wanted)}
+    days = days_of(wanted)
+    return {"freshness": f"{days[0]}to{days[1]}"} if days else {}

@@ -1,0 +1,112 @@
+"""Exa by its search API: results by meaning, for a key.
+
+Only highlights are asked for, which are the pages' own words; summaries would be a model's. Results come in order of
+relevance and stay so: their scores are of different kinds, or missing.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+
+from workers.adapter import SourceConfig
+from workers.hits import Hit, evidence, question_of
+from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
+
+_MAX_CHARS: Final = 1000
+_MAX_RESULTS: Final = 100
+_MAX_TEXT_CHARS: Final = 800
+_MEANINGS: Final = {
+    400: "the service did not accept the request",
+    401: "the key is not valid",
+    402: "the account has no credits left",
+}
+
+
+class _Result(Struct):
+    url: str
+    title: str | None = None
+    text: str | None = None
+    highlights: list[str] | None = None
+    published: str | None = msgspec.field(name="publishedDate", default=None)
+
+
+class _Body(Struct):
+    results: list[object] | None = None
+    error: object = None
+
+
+class Exa:
+    """Pages of the open web, found by meaning."""
+
+    name: str = "exa"
+    pushes_down: frozenset[str] = frozenset({"freshness"})
+    shared: bool = False
+
+    def __init__(self, config: SourceConfig) -> None:
+        """Remember the row."""
+        self._config = config
+
+    def build(self, ask: SourceQuery) -> tuple[Request, ...]:
+        """Return one search. A range of days leaves out what has no date; relative forms are left to who filters."""
+        body: dict[str, Any] = {
+            "query": question_of(ask, chars=_MAX_CHARS),
+            "type": "auto",
+            "numResults": size_of(ask, _MAX_RESULTS),
+            "contents": {"highlights": True},
+            **_dates(ask.freshness),
+            **self._config.params,
+        }
+        return (
+            Request(
+                url=self._config.endpoint,
+                adapter=self.name,
+                source_id=self._config.id,
+                kind="api",
+                method="POST",
+                body=msgspec.json.encode(body).decode(),
+                headers={"content-type": "application/json"},
+                auth=self._config.auth,
+                auth_place=self._config.auth_place,
+                meanings=_MEANINGS,
+            ),
+        )
+
+    def parse(self, request: Request, reply: Reply) -> Parsed:
+        """Turn results into documents of their highlights, and page requests.
+
+        Raises:
+            BadReply: HTML, truncated or wrong-shaped JSON, an error sent with 200.
+        """
+        body = read_json(reply, _Body)
+        if body.error is not None or body.results is None:
+            refuse_error(reply, body.error)
+        found = readable(body.results, _Result)
+        hits = [
+            Hit(
+                url=each.url,
+                title=each.title or "",
+                snippet=_snippet(each),
+                published=each.published or "",
+            )
+            for each in found
+        ]
+        note = left_out(len(body.results), len(found))
+        return evidence(self._config, self.name, reply, hits, note=note)
+
+
+def _snippet(result: _Result) -> str:
+    """Return the highlights apart from each other: between them something is left out."""
+    return "<br>".join(result.highlights or ()) or (result.text or "")[:_MAX_TEXT_CHARS]
+
+
+def _dates(freshness: str | None) -> dict[str, str]:
+    days = days_of(freshness)
+    if days is None:
+        return {}
+    first, last = days
+    return {
+        "startPublishedDate": f"{first}T00:00:00.000Z",
+        "endPublishedDate": f"{last}T23:59:59.999Z",
+    }

@@ -1,0 +1,95 @@
+"""SearXNG, a meta search engine that an operator runs for themselves, by its JSON output.
+
+The instance must list `json` under `search.formats`, or it answers 403. It asks many engines, and any of them may be
+suspended: which ones did not answer is said in the note, and an answer of none of them is no "nothing found".
+"""
+
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+from signal_search.errors import BadReply
+
+from workers.adapter import SourceConfig
+from workers.hits import Hit, evidence, question_of
+from workers.records import left_out, read_json, readable
+
+_MAX_CHARS: Final = 500
+_MAX_NAMED: Final = 8
+_TIME_RANGES: Final = {"pd": "day", "pw": "week", "pm": "month", "py": "year"}
+_LANGUAGES: Final = {"zh": "zh-CN"}
+_MEANINGS: Final = {403: "this instance does not give JSON (search.formats in its settings)"}
+
+
+class _Result(Struct):
+    url: str
+    title: str | None = None
+    content: str | None = None
+    published: str | None = msgspec.field(name="publishedDate", default=None)
+
+
+class _Body(Struct):
+    results: list[object]
+    unresponsive_engines: list[list[object]] = []
+
+
+class Searxng:
+    """Pages found by the engines of one's own instance."""
+
+    name: str = "searxng"
+    pushes_down: frozenset[str] = frozenset({"language"})
+    shared: bool = False
+
+    def __init__(self, config: SourceConfig) -> None:
+        """Remember the row; its endpoint is the instance's `/search`."""
+        self._config = config
+
+    def build(self, ask: SourceQuery) -> tuple[Request, ...]:
+        """Return one search. Its time ranges end today; a range of days is left to who filters afterwards."""
+        fields = {"q": question_of(ask, chars=_MAX_CHARS), "format": "json", "pageno": "1"}
+        code = ask.language.partition("-")[0]
+        if code:
+            fields["language"] = _LANGUAGES.get(code, code)
+        if ask.freshness in _TIME_RANGES:
+            fields["time_range"] = _TIME_RANGES[ask.freshness]
+        query = urlencode({**fields, **self._config.params}, errors="replace")
+        join = "&" if "?" in self._config.endpoint else "?"
+        return (
+            Request(
+                url=f"{self._config.endpoint}{join}{query}",
+                adapter=self.name,
+                source_id=self._config.id,
+                kind="api",
+                meanings=_MEANINGS,
+            ),
+        )
+
+    def parse(self, request: Request, reply: Reply) -> Parsed:
+        """Turn results into documents and page requests; the best come first.
+
+        Raises:
+            BadReply: HTML (a captcha, or another format), truncated or wrong-shaped JSON, or no engine answered.
+        """
+        body = read_json(reply, _Body)
+        if not body.results and body.unresponsive_engines:
+            raise BadReply("None of the engines behind this instance answered.")
+        found = readable(body.results, _Result)
+        hits = [
+            Hit(
+                url=each.url,
+                title=each.title or "",
+                snippet=each.content or "",
+                published=each.published or "",
+            )
+            for each in found
+        ]
+        notes = (_silent(body.unresponsive_engines), left_out(len(body.results), len(found)))
+        return evidence(self._config, self.name, reply, hits, note="; ".join(filter(None, notes)))
+
+
+def _silent(engines: list[list[object]]) -> str:
+    """Return which engines did not answer and why, in the instance's words."""
+    told = [": ".join(str(part)[:60] for part in each[:2]) for each in engines[:_MAX_NAMED]]
+    return f"engines without an answer: {', '.join(told)}" if told else ""
