@@ -17,6 +17,8 @@ from infra.loopback_web.faults import Faults
 from infra.loopback_web.request_log import RequestLog
 
 ADDRESS = "127.0.0.1"
+# Well above the fetcher's own: a connection closed just as it is used again would look like a reset.
+_KEEP_ALIVE_S = 75
 _START_S = 10.0
 _STOP_S = 10.0
 
@@ -56,6 +58,7 @@ class LoopbackWeb:
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=1,
             )
         )
