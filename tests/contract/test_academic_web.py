@@ -37,19 +37,6 @@ S2 = "/graph/v1/paper"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[LoopbackWeb]:
-    with LoopbackWeb() as web:
-        yield web
-
-
-@pytest.fixture
-def web(served: LoopbackWeb) -> LoopbackWeb:
-    served.log.clear()
-    served.faults.clear()
-    return served
-
-
-@pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
     with httpx.Client(trust_env=False, headers={"user-agent": AGENT}) as client:
         yield client

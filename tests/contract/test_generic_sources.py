@@ -1,6 +1,5 @@
 """Sources known by their row alone, from the row to documents: real fetchers, a real store, shelf.test on loopback."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -30,12 +29,6 @@ ROWS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 TITLES = {"First power from Merrin Sound", "Tidal array sets a record in May"}
 ASK = SourceQuery(text="tidal array")
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[LoopbackWeb]:
-    with LoopbackWeb() as web:
-        yield web
 
 
 @pytest.fixture

@@ -30,19 +30,6 @@ WIKI = "action=query&format=json&formatversion=2"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[LoopbackWeb]:
-    with LoopbackWeb() as web:
-        yield web
-
-
-@pytest.fixture
-def web(served: LoopbackWeb) -> LoopbackWeb:
-    served.log.clear()
-    served.faults.clear()
-    return served
-
-
-@pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
     with httpx.Client(trust_env=False, headers={"user-agent": AGENT}) as client:
         yield client

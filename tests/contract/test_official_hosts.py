@@ -1,6 +1,5 @@
 """The emulated official sources: strict as the APIs are, and pleased by our adapters through the real fetcher."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -20,19 +19,6 @@ MAIL = "me@example.org"
 PLAIN = f"SignalSearchBot/0.1 {MAIL}"
 EFTS = "/LATEST/search-index"
 WORLD_BANK = "/v2/country/ISL/indicator/SP.POP.TOTL?format=json"
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[LoopbackWeb]:
-    with LoopbackWeb() as web:
-        yield web
-
-
-@pytest.fixture
-def web(served: LoopbackWeb) -> LoopbackWeb:
-    served.log.clear()
-    served.faults.clear()
-    return served
 
 
 @pytest.fixture(autouse=True)

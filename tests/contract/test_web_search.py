@@ -1,7 +1,6 @@
 """Search services: the emulators are as strict as the services, our adapters please them, and known bugs of others fail."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -33,19 +32,6 @@ KEYS = {
 QUESTION = SourceQuery(text="tidal array record in May", terms=("tidal", "array", "record"))
 ARTICLE = "http://news.test/2026/05/28/tidal-array-record"
 BRAVE = "/res/v1/web/search"
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[LoopbackWeb]:
-    with LoopbackWeb() as web:
-        yield web
-
-
-@pytest.fixture
-def web(served: LoopbackWeb) -> LoopbackWeb:
-    served.log.clear()
-    served.faults.clear()
-    return served
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""One emulated web per module of tests, with an empty log and no faults before each test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from infra.loopback_web import LoopbackWeb
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[LoopbackWeb]:
+    with LoopbackWeb() as web:
+        yield web
+
+
+@pytest.fixture
+def web(served: LoopbackWeb) -> LoopbackWeb:
+    served.log.clear()
+    served.faults.clear()
+    return served
