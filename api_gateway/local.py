@@ -91,9 +91,10 @@ class LocalTransport:
         last = start_after(after or None)
         self._desk.owned(job_id, self._tenant())
         log = JobLog(self._redis)
+        # Of a job that is over before, the last entry may have been read already: no need to wait for another.
         patience_ms = int(min(wait_s, _LONGEST_READ_S) * 1000)
+        timeout_ms = 1 if self._desk.is_over(job_id) else patience_ms
         while True:
-            timeout_ms = 1 if self._desk.is_over(job_id) else patience_ms
             found = log.wait(job_id, after=last, timeout_ms=timeout_ms)
             yield from found
             if not found or has_ended(found):

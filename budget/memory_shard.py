@@ -37,7 +37,8 @@ class MemoryShard:
     def offer(self, offer: Offer, now_ms: int) -> tuple[Placed, bool]:
         """Return what became of an offer, and whether something new was queued."""
         if self._replies.has(offer.uid, offer.waiter, now_ms):
-            return Placed(disposition="cached"), False
+            reply = self._replies.get(offer.uid, now_ms) or b""
+            return Placed(disposition="cached", reply=reply), False
         if offer.uid in self._leases:
             return Placed(disposition=self._join(offer)), False
         return self._place(offer, now_ms)

@@ -40,14 +40,15 @@ def completion_arguments(done: Completion) -> tuple[Argument, ...]:
 
 def read_placed(reply: object) -> list[Placed]:
     """Return the answers to offers, in their order."""
-    rows = cast("list[tuple[bytes, int, int]]", reply)
+    rows = cast("list[tuple[bytes, int, int] | tuple[bytes, int, int, bytes]]", reply)
     return [
         Placed(
             disposition=cast("Disposition", name.decode()),
             ready_in_ms=ready_in_ms,
             until_ms=_present(until_ms),
+            reply=body[0] if body else b"",
         )
-        for name, ready_in_ms, until_ms in rows
+        for name, ready_in_ms, until_ms, *body in rows
     ]
 
 

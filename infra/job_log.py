@@ -86,8 +86,10 @@ class JobLog:
             return
         with store_errors():
             name = keys.job_documents(job_id)
-            self._redis.hset(name, mapping=packed)  # type: ignore[arg-type]
-            self._redis.pexpire(name, ttl_ms)
+            trip = self._redis.pipeline(transaction=False)
+            trip.hset(name, mapping=packed)  # type: ignore[arg-type]
+            trip.pexpire(name, ttl_ms)
+            trip.execute()
 
     def documents(self, job_id: str, doc_ids: Sequence[str]) -> dict[str, Document]:
         """Return the stored documents among `doc_ids` by id."""

@@ -59,9 +59,12 @@ class Steps:
         self._redis = redis
         self._rules = rules
 
-    def make(self, step_id: str, task: str, *, now_ms: int = 0) -> bool:
-        """Create a step that is due now; its bell is rung again after the grace time. Idempotent."""
-        args = (step_id, task, now_ms, self._rules.grace_ms, self._rules.ttl_ms)
+    def make(self, step_id: str, task: str, *, wake_ms: int = 0, now_ms: int = 0) -> bool:
+        """Create a step that is due now; its bell is rung again after the grace time. Idempotent.
+
+        With `wake_ms` it rests instead, until it is rung or that time has passed.
+        """
+        args = (step_id, task, now_ms, self._rules.grace_ms, self._rules.ttl_ms, wake_ms)
         return self._run("step_make", step_id, args) == 1
 
     def ring(self, step_id: str, *, now_ms: int = 0) -> str:
@@ -99,12 +102,15 @@ class Steps:
         args = (step_id, claim.fence, now_ms, self._rules.lease_ms)
         return self._run("step_renew", step_id, args) == 1
 
-    def drop(self, step_id: str) -> None:
-        """Delete a step whatever its state."""
-        shard = keys.step_shard(step_id)
+    def drop(self, *step_ids: str) -> None:
+        """Delete steps whatever their state."""
         with store_errors():
-            self._redis.delete(keys.step(shard, step_id))
-            self._redis.zrem(keys.steps_due(shard), step_id)
+            trip = self._redis.pipeline(transaction=False)
+            for step_id in step_ids:
+                shard = keys.step_shard(step_id)
+                trip.delete(keys.step(shard, step_id))
+                trip.zrem(keys.steps_due(shard), step_id)
+            trip.execute()
 
     def overdue(self, *, limit: int = 100, now_ms: int = 0) -> list[tuple[str, str]]:
         """Return (step id, task) of up to `limit` steps per shard whose bell must be rung again."""

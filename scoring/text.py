@@ -54,8 +54,10 @@ _CHINESE_SHARE = 0.2
 
 def is_chinese(text: str) -> bool:
     """Return whether Han characters are a fifth or more of the text (spaces aside) and outnumber Japanese kana."""
+    if text.isascii():
+        return False
     han = len(_HAN_CHARACTER.findall(text))
-    written = sum(not each.isspace() for each in text)
+    written = sum(map(len, text.split()))
     return han > len(_KANA_CHARACTER.findall(text)) and han >= _CHINESE_SHARE * written
 
 

@@ -7,7 +7,8 @@ back by its lease; what was fetched but not yet told is found by the jobs themse
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +20,7 @@ from signal_search.errors import StoreFailed, TimedOut
 from budget.frontier import Claim, Completion, Delivery
 from infra.metrics import FETCHES
 from infra.settings import Settings
-from workers.pipeline.delivery import deliver, pack_reply
+from workers.pipeline.delivery import Told, deliver, pack_reply
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.exchange import Exchanges, Finished, Postponed
 from workers.toolbox import Bell, Toolbox, open_toolbox
@@ -103,6 +104,7 @@ class Fetchers:
         self._done: list[Completion] = []
         self._outcomes: dict[str, FetchOutcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._in_flight = 0
         self._news = asyncio.Event()
         self._ending = False
 
@@ -125,18 +127,16 @@ class Fetchers:
 
     async def _turn(self) -> None:
         """Complete what is done and claim what is due, in one trip; then wait for whichever comes first."""
-        await self._exchanges.respect_restart()
         self._news.clear()
         done, self._done = self._done, []
-        want = 0 if self._ending else self._settings.fetch.concurrency - len(self._in_flight())
+        want = 0 if self._ending else self._settings.fetch.concurrency - self._in_flight
         try:
-            turn = await self._frontier.turn(
-                done, want, lease_ms=self._lease_ms, pause_ms=self._exchanges.restart_pause_ms
-            )
+            turn = await self._exchanges.turn(done, want)
         except StoreFailed:
             self._done = done + self._done
             raise
         for claim in turn.claims:
+            self._in_flight += 1
             self._spawn(self._fetch(claim), f"fetch {claim.uid}")
         self._tell(turn.deliveries)
         for completion in done:
@@ -144,9 +144,6 @@ class Fetchers:
         if not turn.claims and not self._done:
             due_s = turn.next_in_ms / 1000 if turn.next_in_ms >= 0 else _IDLE_S
             await self._wait(min(max(due_s, 0.001), _IDLE_S))
-
-    def _in_flight(self) -> list[asyncio.Task[None]]:
-        return [each for each in self._tasks if each.get_name().startswith("fetch ")]
 
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -172,6 +169,8 @@ class Fetchers:
         except StoreFailed:
             _log.warning("the store does not answer; the request is left to its lease")
             return
+        finally:
+            self._in_flight -= 1
         if isinstance(result, Postponed):
             return
         FETCHES.labels(outcome=result.outcome.reason or str(result.outcome.state)).inc()
@@ -193,19 +192,16 @@ class Fetchers:
         )
 
     def _tell(self, deliveries: tuple[Delivery, ...]) -> None:
+        told: dict[str, list[Told]] = defaultdict(list)
         for delivery in deliveries:
             outcome = self._outcomes.get(delivery.uid)
             if outcome is not None:
-                self._spawn(self._deliver(delivery, outcome), "deliver")
+                _collect(told, delivery, outcome)
+        if told:
+            self._spawn(self._deliver(told), "deliver")
 
-    async def _deliver(self, delivery: Delivery, outcome: FetchOutcome) -> None:
-        for waiter in delivery.waiters:
-            job_id, fetch_id = waiter.split("|", 1)
-            paid = waiter == delivery.owner and outcome.status > 0
-            try:
-                await asyncio.to_thread(deliver, self._tools, job_id, fetch_id, outcome, paid=paid)
-            except StoreFailed:
-                _log.warning("a delivery is left to the job's own re-check", job_id=job_id)
+    async def _deliver(self, told: Mapping[str, Sequence[Told]]) -> None:
+        await asyncio.to_thread(_deliver_all, self._tools, told)
 
     async def _forever(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while True:
@@ -221,5 +217,23 @@ class Fetchers:
     async def _reap(self) -> None:
         await asyncio.sleep(_REAP_S)
         given_up = await self._frontier.reap(max_attempts=self._settings.frontier.max_attempts)
+        told: dict[str, list[Told]] = defaultdict(list)
         for delivery in given_up:
-            await self._deliver(delivery, _LOST)
+            _collect(told, delivery, _LOST)
+        await self._deliver(told)
+
+
+def _collect(told: dict[str, list[Told]], delivery: Delivery, outcome: FetchOutcome) -> None:
+    """Sort a delivery by the jobs that waited for it."""
+    for waiter in delivery.waiters:
+        job_id, fetch_id = waiter.split("|", 1)
+        paid = waiter == delivery.owner and outcome.status > 0
+        told[job_id].append(Told(fetch_id, outcome, paid=paid))
+
+
+def _deliver_all(tools: Toolbox, told: Mapping[str, Sequence[Told]]) -> None:
+    for job_id, outcomes in told.items():
+        try:
+            deliver(tools, job_id, outcomes)
+        except StoreFailed:
+            _log.warning("a delivery is left to the job's own re-check", job_id=job_id)

@@ -315,7 +315,7 @@ def test_a_fresh_reply_answers_without_a_slot(stage: Stage) -> None:
     stage.offer(job="j1")
     stage.complete(stage.claim(), fresh_ms=5_000)
     stage.now += 4_999
-    assert stage.offer(job="j2") == Placed(disposition="cached")
+    assert stage.offer(job="j2") == Placed(disposition="cached", reply=b"\xffreply of u1")
     stage.now += 1
     assert stage.offer(job="j2").disposition == "queued"
 
@@ -324,7 +324,7 @@ def test_a_stale_reply_is_kept_for_who_waited_for_it(stage: Stage) -> None:
     stage.offer(job="j1")
     stage.complete(stage.claim(), fresh_ms=0, keep_ms=300_000)
     stage.now += 299_999
-    assert stage.offer(job="j1") == Placed(disposition="cached")
+    assert stage.offer(job="j1") == Placed(disposition="cached", reply=b"\xffreply of u1")
     assert stage.jobs.reply("u1", "a.test") == b"\xffreply of u1"
     assert stage.offer(job="j2").disposition == "queued"
     stage.now += 1

@@ -203,11 +203,11 @@ def test_a_round_whose_opener_died_is_asked_all_the_same(in_redis: Spine) -> Non
     died: list[str] = []
 
     class DiesOnce:
-        def make(self, step_id: str, task: str) -> bool:
+        def make(self, step_id: str, task: str, **times: int) -> bool:
             if "/crawl/r2." in step_id and not died:
                 died.append(step_id)
                 raise Crash(step_id)
-            return make(step_id, task)
+            return make(step_id, task, **times)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(steps, name)

@@ -64,7 +64,7 @@ class Crawler:
         stored = self.tools.store.get(job_id)
         assert stored is not None
         wanted = Wanted(fetch_id=f"q1.one#{number}", request=a_request(url, kind))
-        offer(self.tools, stored, wanted, deadline_ms=now_ms + life_ms)
+        offer(self.tools, stored, [wanted], deadline_ms=now_ms + life_ms)
         return wanted.fetch_id
 
     def ends(self, job_id: str = "job_1") -> list[FetchFinished]:

@@ -29,7 +29,7 @@ from infra.steps import StepRules, Steps
 from tests.fakes.builders import NOW_MS, a_document, a_job
 from workers.pipeline.attempt import Work, attempt
 from workers.pipeline.crawl import crawl
-from workers.pipeline.delivery import deliver, pack_outcome, unpack_outcome
+from workers.pipeline.delivery import Told, deliver, pack_outcome, unpack_outcome
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.plan import plan
 from workers.pipeline.reduce import reduce
@@ -326,7 +326,7 @@ class Spine:
             job_id, fetch_id = waiter.split("|", 1)
             paid = waiter == delivery.owner and outcome.status > 0
             try:
-                deliver(self.tools, job_id, fetch_id, outcome, paid=paid)
+                deliver(self.tools, job_id, [Told(fetch_id, outcome, paid=paid)])
             except Crash:
                 self.crashes += 1
 

@@ -13,16 +13,18 @@ from infra.catalog.catalog import SourceRow, custom_rows, shipped_rows
 from infra.settings import Settings
 from workers.fetching.cache import host_key
 
+_KNOWN_HOSTS = 10_000
 _ANY_LANGUAGE = "[a-z-]{2,12}"
 
 
 class Paces:
-    """The paces of a deployment's rows. Pure; never changes once made."""
+    """The paces of a deployment's rows; what it answers never changes."""
 
     def __init__(self, settings: Settings, rows: Iterable[SourceRow]) -> None:
         """Take the rows whose published paces may count."""
         self._settings = settings
         self._rows = {row.id: row for row in rows if row.endpoint and row.kind == "api"}
+        self._has_own: dict[str, bool] = {}
 
     def pause_ms(self, request: Request, host: str) -> int:
         """Return how long `host` rests after this request, without what replies and robots.txt ask for."""
@@ -37,6 +39,15 @@ class Paces:
     def is_own(self, request: Request, host: str) -> bool:
         """Say whether the request goes at a pace faster than the host's public interval."""
         return self.pause_ms(request, host) < self._settings.pause_ms(host)
+
+    def has_own(self, host: str) -> bool:
+        """Say whether some request may go to this host at another pace than the public one."""
+        found = self._has_own.get(host)
+        if found is None:
+            found = any(_is_at(row, host) for row in self._rows.values())
+            if len(self._has_own) < _KNOWN_HOSTS:
+                self._has_own[host] = found
+        return found
 
     def _is_granted(self, request: Request) -> bool:
         return bool(request.auth) or self._settings.politeness.published_pace

@@ -62,8 +62,7 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
             fetches=tuple(each.fetch_id for each in wanted),
         ),
     )
-    for each in wanted:
-        offer(tools, stored, each, deadline_ms=plan.deadline_ms)
+    offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
 
 
 def _pay(tools: Toolbox, stored: StoredJob, call: CallView) -> bool:

@@ -1,8 +1,12 @@
 """From a finished request to the log of each job that waited for it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import msgspec
 import zstandard
 from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.job import JobSpec
 from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
 
@@ -37,22 +41,38 @@ def unpack_outcome(raw: bytes) -> FetchOutcome:
     return unpack_reply(raw).outcome
 
 
-def deliver(
-    tools: Toolbox, job_id: str, fetch_id: str, outcome: FetchOutcome, *, paid: bool
-) -> bool:
-    """Write an outcome into a job's log, settle its hold and ring its reducer. False if the job has ended.
+@dataclass(frozen=True)
+class Told:
+    """How one fetch of a job ended; paid: this job pays for the request."""
 
-    Idempotent: documents by content, the entry by its key, the settlement by its hold.
+    fetch_id: str
+    outcome: FetchOutcome
+    paid: bool
+
+
+def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
+    """Write outcomes into a job's log, settle their holds and ring its reducer. False if the job has ended.
+
+    Idempotent: documents by content, the entries by their keys, the settlements by their holds.
     """
     stored = tools.store.get(job_id)
     if stored is None or stored.is_finished:
         return False
-    tools.log.put_documents(job_id, outcome.parsed.documents, ttl_ms=life_ms(stored.spec))
-    used = cost_of(outcome, tools.settings.planning.passage_tokens, paid=paid)
-    tools.log.append(job_id, _entry(tools.clock.now_ms(), fetch_id, outcome, used, paid=paid))
-    tools.ledger.settle(f"{job_id}|{fetch_id}", used)
+    write_down(tools, stored.spec, told)
     tools.ring(f"{job_id}/reduce")
     return True
+
+
+def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:
+    """Write outcomes into the log of an open job and settle their holds, for a step that looks at the log itself."""
+    now_ms, passage_tokens = tools.clock.now_ms(), tools.settings.planning.passage_tokens
+    documents = [found for each in told for found in each.outcome.parsed.documents]
+    costs = [cost_of(each.outcome, passage_tokens, paid=each.paid) for each in told]
+    tools.log.put_documents(spec.id, documents, ttl_ms=life_ms(spec))
+    pairs = list(zip(told, costs, strict=True))
+    tools.log.append(spec.id, *(_entry(now_ms, each, used) for each, used in pairs))
+    for each, used in pairs:
+        tools.ledger.settle(f"{spec.id}|{each.fetch_id}", used)
 
 
 def reserve_of(documents: int, passage_tokens: int) -> int:
@@ -80,15 +100,13 @@ def spent_on(end: FetchFinished) -> Amounts:
     }
 
 
-def _entry(
-    at_ms: int, fetch_id: str, outcome: FetchOutcome, used: Amounts, *, paid: bool
-) -> FetchFinished:
-    parsed = outcome.parsed
+def _entry(at_ms: int, told: Told, used: Amounts) -> FetchFinished:
+    outcome, parsed = told.outcome, told.outcome.parsed
     return FetchFinished(
         at_ms=at_ms,
-        key=f"{fetch_id}:finished",
-        fetch_id=fetch_id,
-        call_id=call_of(fetch_id),
+        key=f"{told.fetch_id}:finished",
+        fetch_id=told.fetch_id,
+        call_id=call_of(told.fetch_id),
         url=outcome.url,
         state=outcome.state,
         status=outcome.status,
@@ -103,6 +121,6 @@ def _entry(
         total=parsed.total,
         bytes=outcome.bytes,
         tokens=used[Dimension.TOKENS],
-        paid=paid,
+        paid=told.paid,
         decisions=outcome.decisions,
     )

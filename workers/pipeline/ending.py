@@ -55,8 +55,8 @@ def clear_job(tools: Toolbox, stored: StoredJob) -> None:
     tools.frontier.cancel(job_id, _waiters(job_id, view))
     _settle_told(tools, job_id, view)
     tools.ledger.close(job_level(job_id))
-    for name in ("plan", *(f"crawl/{call_id}" for call_id in view.calls)):
-        tools.steps.drop(f"{job_id}/{name}")
+    names = ("plan", *(f"crawl/{call_id}" for call_id in view.calls))
+    tools.steps.drop(*(f"{job_id}/{name}" for name in names))
     tools.ring(f"{job_id}/reduce")  # it sees that the job has ended, and leaves
 
 

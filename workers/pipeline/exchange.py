@@ -5,7 +5,7 @@ closer than the interval; the page follows one interval later.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from signal_search.contracts.source import FetchOutcome, FetchState, Request, SkipReason
 from signal_search.errors import Broken, StoreFailed
 
-from budget.frontier import Claim
+from budget.frontier import Claim, Completion, Turn
 from budget.redis_frontier import RedisFrontierWorker
 from infra import keys
 from infra.clock import Clock
+from infra.gathering import gathered
 from infra.http import HttpClient
 from infra.redis import connect_async, store_errors
 from infra.settings import Settings
@@ -73,9 +74,9 @@ class Exchanges:
         """Prepare; connections open on first use."""
         self._settings = settings
         self._clock = clock
-        self._redis = connect_async(settings.redis_url)
+        self._redis = gathered(connect_async(settings.redis_url))
         self.frontier = RedisFrontierWorker(self._redis)
-        self._robots = RobotsStore(cast("AsyncStrings", self._redis))
+        self._robots = RobotsStore(cast("AsyncStrings", self._redis), clock)
         guard = UrlGuard(settings.fetch.ports, settings.loopback)
         self._client = HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock)
         self._fetcher = Fetcher(settings, self._client, guard, clock)
@@ -107,19 +108,45 @@ class Exchanges:
         """Return how long every host rests after a restart or a crash, when its last request may be forgotten."""
         return self._rests.restart_pause_ms
 
-    async def respect_restart(self) -> None:
-        """Let every host rest when the store is another instance than before: it may have forgotten requests."""
+    async def turn(self, done: Sequence[Completion], want: int) -> Turn:
+        """Complete what is done and claim what is due, in one trip.
+
+        A store that is another instance than before may have forgotten requests: what it hands out is put back, and
+        every host rests.
+
+        Raises:
+            StoreFailed: the store does not answer.
+        """
+        pause_ms = self.restart_pause_ms
+        same, turn = await asyncio.gather(
+            self._is_same_store(),
+            self.frontier.turn(done, want, lease_ms=self._lease_ms, pause_ms=pause_ms),
+            return_exceptions=True,
+        )
+        if isinstance(turn, BaseException):
+            raise turn
+        if same is True:
+            return turn
+        await self._respect_restart()
+        for claim in turn.claims:
+            await self.frontier.postpone(claim, pause_ms=pause_ms)
+        return replace(turn, claims=(), next_in_ms=pause_ms)
+
+    async def _is_same_store(self) -> bool:
         with store_errors():
             info = await self._redis.info("server")
-            store_id = str(info["run_id"]).encode()
-            if store_id == self._store_id:
-                return
+        return str(info["run_id"]).encode() == self._store_id
+
+    async def _respect_restart(self) -> None:
+        """Let every host rest, unless another worker has seen to it."""
+        with store_errors():
+            found = str((await self._redis.info("server"))["run_id"]).encode()
             known = await self._redis.get(keys.boot())
-        if known != store_id:
+        if known != found:
             await self.frontier.hold_all(pause_ms=self.restart_pause_ms)
             with store_errors():
-                await self._redis.set(keys.boot(), store_id)
-        self._store_id = store_id
+                await self._redis.set(keys.boot(), found)
+        self._store_id = found
 
     async def make(self, claim: Claim, request: Request) -> Finished | Postponed:
         """Use a claim's slot.

@@ -1,4 +1,7 @@
-"""From a request that a job wants made to a place in the frontier: paid for first, refused honestly."""
+"""From requests that a job wants made to places in the frontier: paid for first, refused honestly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
@@ -13,7 +16,13 @@ from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
 from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
-from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome, unpack_reply
+from workers.pipeline.delivery import (
+    Told,
+    reserve_of,
+    unpack_outcome,
+    unpack_reply,
+    write_down,
+)
 from workers.pipeline.encoding import encode_request
 from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
@@ -30,51 +39,138 @@ _REFUSALS = {
 }
 
 
-def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int) -> None:
-    """Reserve, offer, and log what came of it. Idempotent by the fetch id; offering again re-checks an open fetch."""
+@dataclass(frozen=True)
+class _Place:
+    """A paid request, and where it stands in the frontier."""
+
+    wanted: Wanted
+    uid: str
+    host: str
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """A request that the frontier took; outcome: its answer, where it is there at once."""
+
+    place: _Place
+    placed: Placed
+    outcome: FetchOutcome | None = None
+
+
+def offer(tools: Toolbox, stored: StoredJob, wanted: Sequence[Wanted], *, deadline_ms: int) -> bool:
+    """Reserve, offer, and log what came of it; all at once. True when some are answered or refused already.
+
+    Idempotent by the fetch ids; offering again re-checks an open fetch. Who had no budget left is asked once more
+    when a refusal gave some back.
+    """
+    _note(tools, stored.spec.id, [each for each in wanted if each.was_offered])
+    waiting = [each for each in wanted if not each.was_offered]
+    is_answered = False
+    while waiting:
+        places, ended, short = _reserve(tools, stored, waiting, deadline_ms)
+        ended += _place(tools, stored.spec.id, places, deadline_ms)
+        waiting = [each for each, _rest in short] if ended else []
+        if not ended:
+            ended = [_out_of_budget(each, rest) for each, rest in short]
+        if ended:
+            is_answered = True
+            write_down(tools, stored.spec, ended)
+    return is_answered
+
+
+def _note(tools: Toolbox, job_id: str, wanted: Sequence[Wanted]) -> None:
+    """Write down requests that were offered by a step that died before it could say so."""
+    for each in wanted:
+        uid, host = fingerprint(each.request, job_id), host_key(each.request.url)
+        placed = Placed(disposition="queued")
+        tools.log.append(job_id, _queued(tools, _Place(each, uid, host), placed))
+    if wanted:
+        tools.ring(f"{job_id}/reduce")
+
+
+def _reserve(
+    tools: Toolbox, stored: StoredJob, wanted: Sequence[Wanted], deadline_ms: int
+) -> tuple[list[_Place], list[Told], list[tuple[Wanted, Short]]]:
+    """Return what was paid for, what may not be asked for at all, and what the budget is too small for."""
     job_id = stored.spec.id
-    if wanted.was_offered:
-        _note(tools, job_id, wanted)
-        return
-    hold = f"{job_id}|{wanted.fetch_id}"
+    levels = levels_for(job_id, stored.spec.tenant)
     lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
-    reserved = tools.ledger.reserve(
-        hold,
-        levels_for(job_id, stored.spec.tenant),
-        _cost(tools, wanted.request),
-        lease_ms=lease_ms,
-    )
-    if isinstance(reserved, Short):
-        _skip(
-            tools, job_id, wanted, SkipReason.BUDGET, f"{reserved.dimension} left: {reserved.left}"
-        )
-        return
-    try:
-        uid, host = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
-    except AddressRefused as error:
-        tools.ledger.release(hold)
-        _skip(tools, job_id, wanted, SkipReason.ADDRESS, error.message)
-        return
-    [placed] = tools.frontier.offer([_offer(tools, job_id, wanted, uid, host, deadline_ms)])
+    places: list[_Place] = []
+    refused: list[Told] = []
+    short: list[tuple[Wanted, Short]] = []
+    for each in wanted:
+        try:
+            uid, host = fingerprint(each.request, job_id), host_key(each.request.url)
+        except AddressRefused as error:
+            refused.append(_skipped(each, SkipReason.ADDRESS, error.message))
+            continue
+        hold, cost = f"{job_id}|{each.fetch_id}", _cost(tools, each.request)
+        reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=lease_ms)
+        if isinstance(reserved, Short):
+            short.append((each, reserved))
+        else:
+            places.append(_Place(each, uid, host))
+    return places, refused, short
+
+
+def _out_of_budget(wanted: Wanted, short: Short) -> Told:
+    return _skipped(wanted, SkipReason.BUDGET, f"{short.dimension} left: {short.left}")
+
+
+def _place(tools: Toolbox, job_id: str, places: Sequence[_Place], deadline_ms: int) -> list[Told]:
+    """Offer what was paid for; return what is answered or refused already."""
+    if not places:
+        return []
+    offers = [_offer(tools, job_id, each, deadline_ms) for each in places]
+    refused: list[Told] = []
+    taken: list[_Taken] = []
+    for place, placed in zip(places, tools.frontier.offer(offers), strict=True):
+        entry = _taken(tools, job_id, place, placed, deadline_ms)
+        if isinstance(entry, Told):
+            tools.ledger.release(f"{job_id}|{place.wanted.fetch_id}")
+            refused.append(entry)
+        else:
+            taken.append(entry)
+    return refused + _write_queued(tools, job_id, taken)
+
+
+def _taken(
+    tools: Toolbox, job_id: str, place: _Place, placed: Placed, deadline_ms: int
+) -> _Taken | Told:
+    """Return what the frontier took, or in place of a refusal what is still known; else the refusal."""
+    if placed.disposition == "cached":
+        return _Taken(place, placed, unpack_outcome(placed.reply))
     if _waits_in_vain(placed, deadline_ms):
-        tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
+        tools.frontier.cancel(job_id, [_waiter(job_id, place)])
         placed = replace(placed, disposition="suspended")
-    if placed.disposition in _REFUSALS:
-        _refuse(tools, job_id, wanted, placed, (uid, host))
-        return
-    if tools.log.append(job_id, _queued(tools, wanted, uid, host, placed)) == [""]:
-        # The job ended meanwhile; whoever cleared it could not know of this one.
-        tools.ledger.release(hold)
-        tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
-    elif placed.disposition == "cached":
-        _deliver_cached(tools, job_id, wanted, uid, host)
+    if placed.disposition not in _REFUSALS:
+        return _Taken(place, placed)
+    refusal = _refusal(tools, place, placed)
+    old = _stored(tools, place) if placed.disposition == "suspended" else None
+    if old is None:
+        return refusal
+    served = stale(old, refusal.outcome, tools.clock.now_ms(), tools.settings.cache)
+    return _Taken(place, Placed(disposition="cached"), served.reply.outcome)
 
 
-def _note(tools: Toolbox, job_id: str, wanted: Wanted) -> None:
-    """Write down a request that was offered by a step that died before it could say so."""
-    uid, host = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
-    tools.log.append(job_id, _queued(tools, wanted, uid, host, Placed(disposition="queued")))
-    tools.ring(f"{job_id}/reduce")
+def _write_queued(tools: Toolbox, job_id: str, taken: Sequence[_Taken]) -> list[Told]:
+    """Write down what the frontier took; return what it answered at once."""
+    ids = tools.log.append(job_id, *(_queued(tools, each.place, each.placed) for each in taken))
+    told: list[Told] = []
+    for each, entry_id in zip(taken, ids, strict=True):
+        wanted = each.place.wanted
+        if not entry_id:
+            # The job ended meanwhile; whoever cleared it could not know of this one.
+            tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
+            tools.frontier.cancel(job_id, [_waiter(job_id, each.place)])
+        elif each.outcome is not None:
+            paid = wanted.is_owner and each.outcome.status > 0
+            told.append(Told(wanted.fetch_id, each.outcome, paid=paid))
+    return told
+
+
+def _waiter(job_id: str, place: _Place) -> tuple[str, str, str]:
+    return place.uid, place.host, f"{job_id}|{place.wanted.fetch_id}"
 
 
 def _cost(tools: Toolbox, request: Request) -> Amounts:
@@ -85,41 +181,33 @@ def _cost(tools: Toolbox, request: Request) -> Amounts:
     }
 
 
-def _offer(
-    tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host: str, deadline_ms: int
-) -> Offer:
+def _offer(tools: Toolbox, job_id: str, place: _Place, deadline_ms: int) -> Offer:
+    request = place.wanted.request
     return Offer(
-        uid=uid,
-        host=host,
-        payload=encode_request(wanted.request),
+        uid=place.uid,
+        host=place.host,
+        payload=encode_request(request),
         job=job_id,
-        waiter=f"{job_id}|{wanted.fetch_id}",
+        waiter=f"{job_id}|{place.wanted.fetch_id}",
         deadline_ms=deadline_ms,
-        pause_ms=tools.paces.pause_ms(wanted.request, host),
+        pause_ms=tools.paces.pause_ms(request, place.host),
     )
 
 
-def _queued(tools: Toolbox, wanted: Wanted, uid: str, host: str, placed: Placed) -> FetchQueued:
+def _queued(tools: Toolbox, place: _Place, placed: Placed) -> FetchQueued:
+    wanted = place.wanted
     return FetchQueued(
         at_ms=tools.clock.now_ms(),
         key=f"{wanted.fetch_id}:queued",
         fetch_id=wanted.fetch_id,
         call_id=call_of(wanted.fetch_id),
         request=wanted.request,
-        uid=uid,
-        host=host,
+        uid=place.uid,
+        host=place.host,
         disposition=placed.disposition,
         ready_in_ms=placed.ready_in_ms,
         relevance=wanted.relevance,
     )
-
-
-def _deliver_cached(tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host: str) -> None:
-    raw = tools.frontier.reply(uid, host)
-    if raw is not None:  # it may have left between the two calls; the next re-check queues it anew
-        outcome = unpack_outcome(raw)
-        paid = wanted.is_owner and outcome.status > 0
-        deliver(tools, job_id, wanted.fetch_id, outcome, paid=paid)
 
 
 def _waits_in_vain(placed: Placed, deadline_ms: int) -> bool:
@@ -128,67 +216,34 @@ def _waits_in_vain(placed: Placed, deadline_ms: int) -> bool:
     return waits and placed.until_ms is not None and placed.until_ms > deadline_ms
 
 
-def _refuse(
-    tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed, place: tuple[str, str]
-) -> None:
-    uid, host = place
+def _refusal(tools: Toolbox, place: _Place, placed: Placed) -> Told:
+    """Say why the frontier did not take a request, and until when."""
     reason, text = _REFUSALS[placed.disposition]
     until = placed.until_ms
     if placed.disposition == "late":
         until = tools.clock.now_ms() + placed.ready_in_ms
-    if placed.disposition == "suspended" and (why := tools.frontier.host_state(host).reason):
+    if placed.disposition == "suspended" and (why := tools.frontier.host_state(place.host).reason):
         text = f"{text} ({why})"
     detail = f"{text}, until {iso(until)}" if until else text
-    if reason is SkipReason.SUSPENDED and (old := _stored(tools, wanted, uid, host)):
-        failure = _skipped(wanted, reason, detail, until)
-        _deliver_stale(tools, job_id, wanted, (uid, host), old, failure)
-        return
-    tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
-    _skip(tools, job_id, wanted, reason, detail, until_ms=until)
+    return _skipped(place.wanted, reason, detail, until_ms=until)
 
 
-def _stored(tools: Toolbox, wanted: Wanted, uid: str, host: str) -> StoredReply | None:
+def _stored(tools: Toolbox, place: _Place) -> StoredReply | None:
     """Return an earlier reply that may stand in for a host that is suspended."""
-    raw = tools.frontier.reply(uid, host) if is_shareable(wanted.request) else None
+    shared = is_shareable(place.wanted.request)
+    raw = tools.frontier.reply(place.uid, place.host) if shared else None
     reply = unpack_reply(raw) if raw is not None else None
     return reply if is_served_on_failure(reply, tools.clock.now_ms()) else None
 
 
-def _deliver_stale(
-    tools: Toolbox,
-    job_id: str,
-    wanted: Wanted,
-    place: tuple[str, str],
-    old: StoredReply,
-    failure: FetchOutcome,
-) -> None:
-    limits = tools.settings.cache
-    served = stale(old, failure, tools.clock.now_ms(), limits).reply.outcome
-    placed = Placed(disposition="cached")
-    if tools.log.append(job_id, _queued(tools, wanted, *place, placed)) == [""]:
-        tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
-        return
-    deliver(tools, job_id, wanted.fetch_id, served, paid=False)
-
-
-def _skip(
-    tools: Toolbox,
-    job_id: str,
-    wanted: Wanted,
-    reason: SkipReason,
-    detail: str,
-    *,
-    until_ms: int | None = None,
-) -> None:
-    outcome = _skipped(wanted, reason, detail, until_ms)
-    deliver(tools, job_id, wanted.fetch_id, outcome, paid=False)
-
-
-def _skipped(wanted: Wanted, reason: SkipReason, detail: str, until_ms: int | None) -> FetchOutcome:
-    return FetchOutcome(
+def _skipped(
+    wanted: Wanted, reason: SkipReason, detail: str, *, until_ms: int | None = None
+) -> Told:
+    outcome = FetchOutcome(
         state=FetchState.SKIPPED,
         url=wanted.request.url,
         reason=reason,
         detail=detail,
         until_ms=until_ms,
     )
+    return Told(wanted.fetch_id, outcome, paid=False)

@@ -31,11 +31,17 @@ def plan(tools: Toolbox, step_id: str) -> Next:
         return Leave()
     made = fold(entry for _id, entry in tools.log.read(job_id)).plan or _make(tools, stored)
     open_purses(tools, stored, made)
+    # Before the calls, that ring it: until then it has nothing to look at.
+    recheck_ms = int(tools.settings.queue.recheck_s * 1000)
+    tools.steps.make(f"{job_id}/reduce", "reduce", wake_ms=recheck_ms)
+    moved = tools.store.transition(job_id, JobEvent.CRAWL if made.calls else JobEvent.REDUCE)
     for call in made.calls:
         if call.round == 1:
             tools.start(f"{job_id}/crawl/{call.id}", "crawl")
-    tools.store.transition(job_id, JobEvent.CRAWL if made.calls else JobEvent.REDUCE)
-    tools.start(f"{job_id}/reduce", "reduce")
+    if (
+        not made.calls or moved is None
+    ):  # nobody else will, or it was tried before, or the job has ended
+        tools.ring(f"{job_id}/reduce")
     return Leave()
 
 

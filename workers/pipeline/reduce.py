@@ -40,20 +40,27 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
         return Rest(_ms(tools.settings.queue.recheck_s))
     tools.store.transition(job_id, JobEvent.REDUCE)
     rules = from_log(view.planned.rules)
-    documents = _documents(tools, job_id, view)
-    if view.stopped is None:
-        _act(tools, stored, view, rules, documents)
+    documents = _documents(tools, job_id, view, {})
+    while view.stopped is None:
+        has_news = _act(tools, stored, view, rules, documents)
         view = fold(entry for _id, entry in tools.log.read(job_id))
+        documents = _documents(tools, job_id, view, documents)
+        if not has_news:
+            break
     if view.stopped is not None:
-        _publish(tools, stored, view, rules)
+        _publish(tools, stored, view, rules, documents)
         return Leave()
     tools.store.transition(job_id, JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
 
 
-def _documents(tools: Toolbox, job_id: str, view: JobView) -> dict[str, Document]:
+def _documents(
+    tools: Toolbox, job_id: str, view: JobView, known: Mapping[str, Document]
+) -> dict[str, Document]:
+    """Return all documents of a job; those that are known already are not read again."""
     ids = [doc_id for each in view.fetches() if each.finished for doc_id in each.finished.documents]
-    return tools.log.documents(job_id, list(dict.fromkeys(ids)))
+    missing = [doc_id for doc_id in dict.fromkeys(ids) if doc_id not in known]
+    return {**known, **tools.log.documents(job_id, missing)}
 
 
 def _act(
@@ -62,7 +69,8 @@ def _act(
     view: JobView,
     rules: Rules,
     documents: Mapping[str, Document],
-) -> None:
+) -> bool:
+    """Carry out what is decided; True when the log says more than before that was not yet looked at."""
     plan, spec = view.require()
     now_ms = tools.clock.now_ms()
     decision = decide(view, documents, rules, now_ms=now_ms)
@@ -72,12 +80,13 @@ def _act(
         ids = tuple(each.doc_id for each in counted)
         stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
         tools.log.append(spec.id, stopped)
-        return
-    for each in (*decision.fetches, *_overdue(tools, view)):
-        offer(tools, stored, each, deadline_ms=plan.deadline_ms)
+        return False
+    wanted = (*decision.fetches, *_overdue(tools, view))
+    has_news = offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
     _ensure_asked(tools, view)
     if decision.calls:
         _open_round(tools, spec.id, decision)
+    return has_news
 
 
 def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents: int) -> None:
@@ -140,10 +149,16 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
         tools.start(f"{job_id}/crawl/{call.id}", "crawl")
 
 
-def _publish(tools: Toolbox, stored: StoredJob, view: JobView, rules: Rules) -> None:
+def _publish(
+    tools: Toolbox,
+    stored: StoredJob,
+    view: JobView,
+    rules: Rules,
+    documents: Mapping[str, Document],
+) -> None:
     if view.stopped is None:
         return
-    result = publish(view, _documents(tools, stored.spec.id, view), rules)
+    result = publish(view, documents, rules)
     event = JobEvent.DEGRADE if view.stopped.stop.reason in _PARTIAL else JobEvent.SUCCEED
     post_outcomes(tools, result.source_outcomes)
     end_job(tools, stored.spec.id, event, result=result)

@@ -52,7 +52,9 @@ class Rests:
         early_ms = round((self._free_at.get(host, 0.0) - self._clock.monotonic()) * 1000)
         if early_ms > 0:
             return early_ms
-        return 0 if self._paces.is_own(request, host) else await self._memory.rest_ms(host)
+        if not self._paces.has_own(host) or self._paces.is_own(request, host):
+            return 0
+        return await self._memory.rest_ms(host)
 
     async def after(
         self, request: Request, host: str, pacing: Pacing, outcome: FetchOutcome

@@ -7,6 +7,7 @@ import pytest
 from redis import Redis
 
 from infra import keys
+from infra.clock import FixedClock
 from infra.redis import connect_async
 from workers.fetching.robots import Decision, RobotsRecord, classify, parse
 from workers.fetching.robots_store import RobotsStore
@@ -138,7 +139,7 @@ def test_an_unreachable_record_forbids_everything_and_says_why() -> None:
 def test_records_come_back_from_the_store(redis: Redis, redis_url: str) -> None:
     async def play() -> list[RobotsRecord | None]:
         client = connect_async(redis_url)
-        store = RobotsStore(client)
+        store = RobotsStore(client, FixedClock(30))
         before = await store.load("https://h.test")
         await store.save(a_record())
         after = await store.load("https://h.test")
@@ -149,3 +150,21 @@ def test_records_come_back_from_the_store(redis: Redis, redis_url: str) -> None:
 
     assert asyncio.run(play()) == [None, a_record(), None]
     assert 0 < redis.ttl(keys.robots("https://h.test")) <= 86_400
+
+
+def test_a_valid_record_is_asked_for_once(redis: Redis, redis_url: str) -> None:
+    clock = FixedClock(15)
+
+    async def play() -> list[str]:
+        client = connect_async(redis_url)
+        ours, another = RobotsStore(client, clock), RobotsStore(client, clock)
+        await another.save(a_record(detail="first"))
+        seen = [await ours.load("https://h.test")]
+        await another.save(a_record(detail="second", expires_at_ms=90))
+        seen.append(await ours.load("https://h.test"))  # still valid
+        clock.advance(5)
+        seen.append(await ours.load("https://h.test"))
+        await client.aclose()
+        return [each.detail for each in seen if each]
+
+    assert asyncio.run(play()) == ["first", "first", "second"]
