@@ -19,7 +19,7 @@ from signal_search.errors import StoreFailed, TimedOut
 from budget.frontier import Claim, Completion, Delivery
 from infra.metrics import FETCHES
 from infra.settings import Settings
-from workers.pipeline.delivery import deliver, pack_reply
+from workers.pipeline.delivery import deliver, deliver_joined, pack_reply
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.exchange import Exchanges, Finished, Postponed
 from workers.toolbox import Bell, Toolbox, open_toolbox
@@ -201,9 +201,12 @@ class Fetchers:
     async def _deliver(self, delivery: Delivery, outcome: FetchOutcome) -> None:
         for waiter in delivery.waiters:
             job_id, fetch_id = waiter.split("|", 1)
-            paid = waiter == delivery.owner and outcome.status > 0
+            found = (self._tools, job_id, fetch_id, outcome)
             try:
-                await asyncio.to_thread(deliver, self._tools, job_id, fetch_id, outcome, paid=paid)
+                if waiter == delivery.owner:
+                    await asyncio.to_thread(deliver, *found, paid=outcome.status > 0)
+                else:
+                    await asyncio.to_thread(deliver_joined, *found)
             except StoreFailed:
                 _log.warning("a delivery is left to the job's own re-check", job_id=job_id)
 

@@ -2,6 +2,7 @@
 
 import msgspec
 import zstandard
+from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
@@ -9,7 +10,7 @@ from signal_search.contracts.trace import FetchFinished
 from infra.job_store import life_ms
 from scoring.passages import estimate_tokens
 from workers.fetching.stored_reply import StoredReply
-from workers.pipeline.state import call_of
+from workers.pipeline.state import call_of, fold
 from workers.toolbox import Toolbox
 
 _REPLY = msgspec.msgpack.Decoder(StoredReply)
@@ -38,21 +39,42 @@ def unpack_outcome(raw: bytes) -> FetchOutcome:
 
 
 def deliver(
-    tools: Toolbox, job_id: str, fetch_id: str, outcome: FetchOutcome, *, paid: bool
+    tools: Toolbox,
+    job_id: str,
+    fetch_id: str,
+    outcome: FetchOutcome,
+    *,
+    paid: bool,
+    source_id: str = "",
 ) -> bool:
     """Write an outcome into a job's log, settle its hold and ring its reducer. False if the job has ended.
+
+    source_id: whose call this is, where the reply may have been asked for by another source: pages are shared.
 
     Idempotent: documents by content, the entry by its key, the settlement by its hold.
     """
     stored = tools.store.get(job_id)
     if stored is None or stored.is_finished:
         return False
-    tools.log.put_documents(job_id, outcome.parsed.documents, ttl_ms=life_ms(stored.spec))
+    documents = outcome.parsed.documents
+    if source_id:
+        documents = tuple(replace(each, source_id=source_id) for each in documents)
+    tools.log.put_documents(job_id, documents, ttl_ms=life_ms(stored.spec))
     used = cost_of(outcome, tools.settings.planning.passage_tokens, paid=paid)
     tools.log.append(job_id, _entry(tools.clock.now_ms(), fetch_id, outcome, used, paid=paid))
     tools.ledger.settle(f"{job_id}|{fetch_id}", used)
     tools.ring(f"{job_id}/reduce")
     return True
+
+
+def deliver_joined(tools: Toolbox, job_id: str, fetch_id: str, outcome: FetchOutcome) -> bool:
+    """Deliver to a job that joined another one's request: nothing to pay, and the source is that of its own plan."""
+    source_id = ""
+    if outcome.parsed.documents:
+        view = fold(entry for _id, entry in tools.log.read(job_id))
+        call = view.calls.get(call_of(fetch_id))
+        source_id = call.call.source_id if call else ""
+    return deliver(tools, job_id, fetch_id, outcome, paid=False, source_id=source_id)
 
 
 def reserve_of(documents: int, passage_tokens: int) -> int:

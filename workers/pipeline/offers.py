@@ -12,6 +12,7 @@ from budget.policy import levels_for
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
+from workers.fetching.redaction import redact_url
 from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
 from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome, unpack_reply
 from workers.pipeline.encoding import encode_request
@@ -119,7 +120,8 @@ def _deliver_cached(tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host:
     if raw is not None:  # it may have left between the two calls; the next re-check queues it anew
         outcome = unpack_outcome(raw)
         paid = wanted.is_owner and outcome.status > 0
-        deliver(tools, job_id, wanted.fetch_id, outcome, paid=paid)
+        source_id = wanted.request.source_id
+        deliver(tools, job_id, wanted.fetch_id, outcome, paid=paid, source_id=source_id)
 
 
 def _waits_in_vain(placed: Placed, deadline_ms: int) -> bool:
@@ -168,7 +170,8 @@ def _deliver_stale(
     if tools.log.append(job_id, _queued(tools, wanted, *place, placed)) == [""]:
         tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
         return
-    deliver(tools, job_id, wanted.fetch_id, served, paid=False)
+    source_id = wanted.request.source_id
+    deliver(tools, job_id, wanted.fetch_id, served, paid=False, source_id=source_id)
 
 
 def _skip(
@@ -187,7 +190,7 @@ def _skip(
 def _skipped(wanted: Wanted, reason: SkipReason, detail: str, until_ms: int | None) -> FetchOutcome:
     return FetchOutcome(
         state=FetchState.SKIPPED,
-        url=wanted.request.url,
+        url=redact_url(wanted.request.url),
         reason=reason,
         detail=detail,
         until_ms=until_ms,
