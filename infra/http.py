@@ -136,10 +136,11 @@ class HttpClient:
             parsed = httpx.URL(outgoing.url)
         except (httpx.InvalidURL, ValueError):
             raise Unreachable("The address cannot be parsed.") from None
-        # Not `parsed.host`: reading that decodes Punycode, and refuses names that browsers go to (emoji).
+        # Not `parsed.host`, here or for a Host header: it decodes Punycode, and refuses names the web has (emoji).
         if parsed.raw_host.decode("ascii") in self._mapped:
             parsed = parsed.copy_with(scheme="http")
-        sent = {**outgoing.headers, "accept-encoding": ACCEPT_ENCODING}
+        named = {"host": parsed.netloc.decode("ascii"), "accept-encoding": ACCEPT_ENCODING}
+        sent = {**outgoing.headers, **named}
         limits = {"timeout": self._timeouts(), "target": outgoing.target}
         body = outgoing.body or None
         return httpx.Request(outgoing.method, parsed, headers=sent, content=body, extensions=limits)

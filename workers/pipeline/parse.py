@@ -79,7 +79,7 @@ _BROKEN_PARSER = (
 
 
 class ParsePool:
-    """A few processes that parse. One that takes too long is killed and replaced, one that wants too much has failed."""
+    """A few processes that parse. One that takes too long is killed and replaced, one that takes too much fails."""
 
     def __init__(
         self, processes: int, timeout_s: float, parse: Parse = parse_reply, *, memory_mib: int = 0
@@ -143,7 +143,9 @@ class ParsePool:
 def _limit_memory(mib: int) -> None:
     """Bound what this process may allocate: data, not address space, of which libraries map more than they use."""
     if mib:
-        with suppress(ValueError, OSError):  # a stricter limit is there already, or the system knows none
+        with suppress(
+            ValueError, OSError
+        ):  # a stricter limit is there already, or the system knows none
             resource.setrlimit(resource.RLIMIT_DATA, (mib * 2**20, mib * 2**20))
 
 
