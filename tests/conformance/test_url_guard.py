@@ -75,7 +75,9 @@ class Crawl:
                     return True
                 assert isinstance(exchange, Finished)
                 if exchange.outcome.state != FetchState.REDIRECTED:
-                    refused = exchange.outcome.reason == SkipReason.ADDRESS  # perhaps where it leads to
+                    refused = (
+                        exchange.outcome.reason == SkipReason.ADDRESS
+                    )  # perhaps where it leads to
                     return len(self.connections) > before and not refused
                 url = exchange.outcome.parsed.redirect_to
         return False
