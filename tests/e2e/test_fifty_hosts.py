@@ -27,7 +27,7 @@ from scoring.addresses import address_key
 from tests.fakes.fifty_hosts import QUESTION, Host, address, fifty_hosts, routed
 from tests.fakes.rough_web import RoughWeb, Seen, running
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(110)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 INTERVAL_S = 0.2
 BACKOFF_S = 40.0
