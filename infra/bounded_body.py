@@ -5,19 +5,22 @@ import zlib
 from signal_search.errors import BadReply
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_OVERHEAD = 1024  # what an encoding may add to bytes it cannot make fewer, beside an eighth
 _AUTO_GZIP = 32 + zlib.MAX_WBITS  # zlib or gzip, whichever the first bytes say
 
 
 class BoundedBody:
     """Collects a body, decoding as it comes, and never holds more than `limit` bytes and one chunk.
 
-    wire_bytes counts what was fed; full says that more than `limit` bytes came out, so that reading can stop.
+    wire_bytes counts what was fed; full says that more than `limit` bytes came out, or so many went in that they should
+    have, so that reading can stop.
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Start with the value of Content-Encoding; raises BadReply for one we did not ask for."""
         self._decoder = _decoder(encoding)
         self._limit = limit
+        self._most_wire = limit + limit // 8 + _OVERHEAD
         self._parts = bytearray()
         self.wire_bytes = 0
         self.full = False
@@ -27,7 +30,8 @@ class BoundedBody:
         self.wire_bytes += len(chunk)
         room = self._limit - len(self._parts) + 1
         self._parts += self._decoder.decode(chunk, room) if self._decoder else chunk[:room]
-        self.full = len(self._parts) > self._limit
+        # A body may also unpack to nothing and never end: empty members, one after the other.
+        self.full = len(self._parts) > self._limit or self.wire_bytes > self._most_wire
 
     def finish(self) -> bytes:
         """Return at most `limit` decoded bytes; raises BadReply when the encoding's end is missing."""
@@ -42,6 +46,7 @@ class _Inflater:
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(_AUTO_GZIP)
         self._fresh = True
+        self._held = b""
 
     @property
     def ended(self) -> bool:
@@ -49,6 +54,12 @@ class _Inflater:
 
     def decode(self, chunk: bytes, room: int) -> bytes:
         """Return at most `room` bytes; output beyond that is dropped, the caller stops then."""
+        if (
+            self._fresh
+        ):  # which of the encodings it is shows in two bytes, and a slow server sends one
+            chunk = self._held = self._held + chunk
+            if len(chunk) < 2:
+                return b""
         out = bytearray()
         while chunk and len(out) < room:
             out += self._step(chunk, room - len(out))

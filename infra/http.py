@@ -17,9 +17,10 @@ from zlib import crc32
 import httpcore
 import httpx
 from msgspec import Struct
-from signal_search.errors import BadReply, BodyTooLarge, TimedOut, Unreachable
+from signal_search.errors import BadReply, BodyTooLarge, Dropped, TimedOut, Unreachable
 from typing_extensions import override
 
+from infra.attempt import Attempt
 from infra.bounded_body import BoundedBody
 from infra.clock import Clock
 from infra.metrics import FETCH_SECONDS
@@ -103,7 +104,7 @@ class HttpClient:
 
         Raises:
             TimedOut: the whole exchange took longer than `total_timeout_s`, or connecting took too long.
-            Unreachable: no connection, or it broke.
+            Unreachable: no connection, or it broke; `Dropped` where it was an idle one and nothing had come back.
             BodyTooLarge: more than `max_body_bytes` after decoding.
             BadReply: not HTTP, an unknown content encoding, a broken or truncated body, too many header bytes.
         """
@@ -111,7 +112,9 @@ class HttpClient:
         deadline_s = self._fetch.total_timeout_s if total_timeout_s is None else total_timeout_s
         request = self._request(outgoing)
         transport = self._transports[crc32(request.url.raw_host) % len(self._transports)]
-        with self._timed(), _our_errors():
+        attempt = Attempt(outgoing.method)
+        request.extensions["trace"] = attempt.note
+        with self._timed(), _our_errors(attempt):
             async with asyncio.timeout(deadline_s):
                 response = await transport.handle_async_request(request)
                 try:
@@ -133,9 +136,11 @@ class HttpClient:
             parsed = httpx.URL(outgoing.url)
         except (httpx.InvalidURL, ValueError):
             raise Unreachable("The address cannot be parsed.") from None
-        if parsed.host in self._mapped:
+        # Not `parsed.host`, here or for a Host header: it decodes Punycode, and refuses names the web has (emoji).
+        if parsed.raw_host.decode("ascii") in self._mapped:
             parsed = parsed.copy_with(scheme="http")
-        sent = {**outgoing.headers, "accept-encoding": ACCEPT_ENCODING}
+        named = {"host": parsed.netloc.decode("ascii"), "accept-encoding": ACCEPT_ENCODING}
+        sent = {**outgoing.headers, **named}
         limits = {"timeout": self._timeouts(), "target": outgoing.target}
         body = outgoing.body or None
         return httpx.Request(outgoing.method, parsed, headers=sent, content=body, extensions=limits)
@@ -194,15 +199,19 @@ def _joined(headers: httpx.Headers) -> dict[str, str]:
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def _our_errors(attempt: Attempt) -> Iterator[None]:
     """Turn the libraries' errors into ours, without their text (which may hold an address)."""
     try:
         yield
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise TimedOut from error
     except (httpcore.ProtocolError, httpx.DecodingError) as error:
+        if isinstance(error, httpcore.RemoteProtocolError) and attempt.was_dropped:
+            raise Dropped from error
         raise BadReply from error
     except (httpcore.NetworkError, httpcore.UnsupportedProtocol, httpx.HTTPError, OSError) as error:
+        if isinstance(error, httpcore.NetworkError) and attempt.was_dropped:
+            raise Dropped from error
         raise Unreachable from error
 
 
@@ -277,7 +286,7 @@ class _GuardedTransport(httpx.AsyncBaseTransport):
                 url,
                 headers=request.headers.raw,
                 content=request.content,
-                extensions={"timeout": request.extensions.get("timeout", {})},
+                extensions={name: request.extensions[name] for name in ("timeout", "trace")},
             )
         )
         return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))

@@ -49,6 +49,7 @@ class Fetch(_Section):
     clients: Annotated[int, Field(ge=1, le=256)]
     parse_processes: Annotated[int, Field(ge=1, le=64)]
     parse_timeout_s: Seconds
+    parse_memory_mib: Annotated[int, Field(ge=512, le=65_536)]
 
     @property
     def user_agent(self) -> str:

@@ -227,8 +227,9 @@ def _collect(told: dict[str, list[Told]], delivery: Delivery, outcome: FetchOutc
     """Sort a delivery by the jobs that waited for it."""
     for waiter in delivery.waiters:
         job_id, fetch_id = waiter.split("|", 1)
-        paid = waiter == delivery.owner and outcome.status > 0
-        told[job_id].append(Told(fetch_id, outcome, paid=paid))
+        is_owner = waiter == delivery.owner
+        paid = is_owner and outcome.status > 0
+        told[job_id].append(Told(fetch_id, outcome, paid=paid, is_joined=not is_owner))
 
 
 def _deliver_all(tools: Toolbox, told: Mapping[str, Sequence[Told]]) -> None:

@@ -143,6 +143,35 @@ def test_the_windows_characters_of_latin_1() -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["header", "meta"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hex",
+        "base64",
+        "zip",
+        "bz2",
+        "rot13",
+        "uu",
+        "quopri",
+        "idna",
+        "punycode",
+        "undefined",
+        "unicode-escape",
+        "Unicode_Escape",
+        "raw_unicode_escape",
+        "utf-7",
+        "mbcs",
+        "../etc",
+    ],
+)
+def test_codecs_that_are_no_charsets_are_not_believed(name: str, place: str) -> None:
+    """A page may name anything. The text is plain UTF-8 with what those codecs would rewrite or choke on."""
+    made = page(f"caf\\u00e9 +ADw-b+AD4- {CHINESE}", f'<meta charset="{name}">' * (place == "meta"))
+    kind = f"text/html; charset={name}" if place == "header" else "text/html"
+    assert decode(made.encode(), kind, is_html=True)[0] == made
+
+
 @pytest.mark.parametrize(
     "body", [b"", b"\xff", b"\xff\xfe", b"\x00" * 50, bytes(range(256)), b"\x80" * 9]
 )

@@ -3,17 +3,24 @@
 Those that belong to one module are tested beside it (`grep` the report there); here are the ones about the whole way.
 """
 
+import json
 from collections.abc import Iterator
 from itertools import pairwise
 
+import msgspec
 import pytest
 from redis import Redis
+from signal_search.contracts.budget import Dimension
+from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.source import FetchOutcome, FetchState, SkipReason
 from signal_search.errors import BadReply
 
+from budget.policy import job_level
+from infra.settings import load
 from tests.fakes.crawler import Crawler, crawl
 from tests.fakes.fetching import a_reply, a_request, an_open_record, settings_for, with_fetcher
 from tests.fakes.web import Answer, Seen, Web, gzip_bomb, html, refusal, running_web, text
+from workers.celery_app import make_app
 from workers.fetching.fetcher import Exchange, Fetched, Fetcher
 from workers.fetching.outcomes import unreadable
 from workers.fetching.parsing import extract
@@ -119,6 +126,26 @@ def test_a_burst_of_requests_for_one_host_is_spread_evenly_and_all_succeed(
     assert sorted(gaps)[count // 2] < 2 * interval_s
 
 
+@pytest.mark.parametrize(
+    "workers", [1, 3], ids=["unclecode/crawl4ai#927", "firecrawl/firecrawl#141"]
+)
+def test_no_more_is_fetched_than_was_paid_for(
+    redis: Redis, redis_url: str, web: Web, workers: int
+) -> None:
+    """firecrawl/firecrawl#435, crawl4ai#938: twelve pages are wanted at once, five may be fetched, by however many."""
+
+    async def play(crawler: Crawler) -> None:
+        crawler.tools.ledger.open(job_level("job_1"), {Dimension.FETCHES: 5}, ttl_ms=60_000)
+        for number in range(12):
+            web.route(f"/{number}", PAGE)
+            crawler.ask(web.url(f"/{number}"), number=number)
+        ends = await crawler.heard(12)
+        assert sorted(each.reason for each in ends) == [""] * 5 + ["budget"] * 7
+
+    crawl(web, redis_url, play, workers=workers, politeness={"loopback_interval_s": 0.05})
+    assert len(web.paths()) == 1 + 5
+
+
 def test_retry_after_of_one_host_is_nothing_to_another(
     redis: Redis, redis_url: str, web: Web
 ) -> None:
@@ -156,6 +183,37 @@ def test_a_refusal_at_the_edge_is_recorded_and_not_tried_again(
 
     crawl(web, redis_url, play)
     assert web.paths() == ["/robots.txt", "/a"]
+
+
+# --- ways round -------------------------------------------------------------------------------------------------------
+
+
+def test_no_proxy_of_anybody_s_is_used(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CVE-2026-53755: a proxy decides where a request goes. The environment's is not asked, a caller cannot name one."""
+    web.route("/a", PAGE)
+    with running_web() as proxy:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://{proxy.authority}")
+            monkeypatch.setenv(name.lower(), f"http://{proxy.authority}")
+        record = an_open_record(f"http://{web.authority}")
+        request = a_request(web.url("/a"))
+        made = with_fetcher(settings_for(web), lambda fetcher: fetcher.fetch(request, record))
+        assert isinstance(made, Fetched)
+        assert proxy.log == []
+    body = {
+        "query": "x",
+        "proxy": "http://169.254.169.254/",
+        "proxy_config": {"server": "http://10.0.0.1"},
+    }
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(json.dumps(body), type=RetrieveRequest)
+
+
+def test_a_message_is_json_or_nothing() -> None:
+    """unclecode/crawl4ai, SECURITY.md 0.8: a queue that unpickles runs whatever is put into it."""
+    app = make_app(load())
+    assert (app.conf.accept_content, app.conf.task_serializer) == (["json"], "json")
+    assert app.conf.result_accept_content in (None, ["json"])
 
 
 # --- connections ------------------------------------------------------------------------------------------------------
@@ -258,6 +316,22 @@ def test_an_encyclopedia_page_has_its_name_as_title_not_its_tagline() -> None:
     outcome = extract(a_request("https://en.wikipedia.org/wiki/Weir"), a_reply(page.encode()))
     [document] = outcome.parsed.documents
     assert document.title.startswith("Weir")
+
+
+@pytest.mark.parametrize(
+    "publisher",
+    ['{"name": ["The Valley Courier", "VC"]}', '[{"name": "The Valley Courier"}]', "null"],
+)
+def test_a_publisher_may_have_several_names(publisher: str) -> None:
+    """adbar/trafilatura#374: a list once broke the reader; the page's own og:site_name is the right value."""
+    linked = f'{{"@context": "https://schema.org", "@type": "NewsArticle", "headline": "H", "publisher": {publisher}}}'
+    page = (
+        f'<html><head><title>H</title><meta property="og:site_name" content="The Valley Courier">'
+        f'<script type="application/ld+json">{linked}</script></head><body><article><p>{WORDS}</p></article></body></html>'
+    )
+    outcome = extract(a_request("https://site.test/h"), a_reply(page.encode()))
+    [document] = outcome.parsed.documents
+    assert document.publisher == "The Valley Courier"
 
 
 def test_an_author_may_be_an_object() -> None:

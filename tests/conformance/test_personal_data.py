@@ -122,6 +122,38 @@ def test_what_only_looks_like_it_stays(value: str) -> None:
     assert redact(f"It was {value} then.") == f"It was {value} then."
 
 
+# Beside words that announce a telephone, and inside longer strings of letters and digits.
+STAY = (
+    "Grant number 61872345", "ISBN number 0306406152", "PMID number 31452104", "Patent number 10123456", "arXiv number 2401.12345",
+    "Case number 2021-123456", "Hotel 12345678", "It will reach 9 700 000 000", "Stem cell 10023456", "version number 1.2.3.4",
+    "sha1 4af13812345678cdef0123456789abcdef01234567", "work W13812345678", "git@github.com:org/repo.git",
+    "git clone git@gitlab.example.com:team/sub/repo",
+)  # fmt: skip
+# What follows an identifier without a blank, or is followed by a colon, is not a part of it.
+GO = (
+    ("doi:10.1000/xyz，联系电话13812345678", "doi:10.1000/xyz，联系电话[PHONE#1]"),
+    ("见10.1000/xyz。手机：138 1234 5678", "见10.1000/xyz。手机：[PHONE#1]"),
+    ("From bob@example.com: hello", "From [EMAIL#1]: hello"),
+    ("bob@example.com:call me", "[EMAIL#1]:call me"),
+    ("Number: (650) 253-0000", "Number: [PHONE#1]"),
+    ("phone number: 650 253 0000", "phone number: [PHONE#1]"),
+    ("Telephone 6502530000", "Telephone [PHONE#1]"),
+    ("Call 650-253-0000 or reach 020 7946 0018", "Call [PHONE#1] or reach [PHONE#2]"),
+    ("Tel13812345678", "Tel[PHONE#1]"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STAY)
+def test_numbers_of_other_things_stay(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(("text", "expected"), GO)
+def test_what_stands_beside_an_identifier_goes(text: str, expected: str) -> None:
+    assert redact(text) == expected
+    assert redact(expected) == expected
+
+
 @given(st.lists(st.sampled_from([*SURVIVORS, "and", "的", "see"]), min_size=1, max_size=8))
 @settings(deadline=None)
 def test_identifiers_survive_in_any_company(words: list[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from signal_search.contracts.source import FetchState
+from signal_search.contracts.source import FetchState, SkipReason
 from signal_search.errors import AddressRefused, Unreachable
 
 from infra.clock import FixedClock
@@ -63,17 +63,22 @@ class Crawl:
         return self._here
 
     async def _follow(self, url: str) -> bool:
+        """Follow redirects; say whether the last address was connected to. What the server then says is not the point."""
         clock = FixedClock(NOW_MS)
         fetch, loopback = self.settings.fetch, self.settings.loopback
         async with HttpClient(fetch, loopback, self._endpoints, clock) as client:
             fetcher = Fetcher(self.settings, client, self.guard, clock)
             for _ in range(fetch.max_redirects):
+                before = len(self.connections)
                 exchange = await fetcher.fetch(a_request(url, "api"), None)
                 if isinstance(exchange, Fetched):
                     return True
                 assert isinstance(exchange, Finished)
                 if exchange.outcome.state != FetchState.REDIRECTED:
-                    return False
+                    refused = (
+                        exchange.outcome.reason == SkipReason.ADDRESS
+                    )  # perhaps where it leads to
+                    return len(self.connections) > before and not refused
                 url = exchange.outcome.parsed.redirect_to
         return False
 

@@ -5,17 +5,18 @@ Intervals are short but real: what counts is when requests arrive at the server.
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
 from redis import Redis
 from signal_search.contracts.budget import Dimension
 from signal_search.contracts.source import FetchOutcome, FetchState
-from signal_search.contracts.trace import FetchQueued
+from signal_search.contracts.trace import FetchQueued, Planned
 
 from budget.policy import job_level
 from infra import keys
+from tests.fakes.builders import a_plan
 from tests.fakes.crawler import LONG_MS, PAUSE_S, Crawler, crawl, make, opened, settings_for, until
 from tests.fakes.fetching import a_reply, a_request
 from tests.fakes.parsers import moody
@@ -311,6 +312,38 @@ def test_five_jobs_that_ask_the_same_are_one_request(
     assert sorted(crawler.bells) == [f"{each}/reduce" for each in jobs]
 
 
+def test_a_page_that_was_asked_for_by_another_source_is_told_as_the_own_source_s(
+    redis: Redis, redis_url: str, web: Web
+) -> None:
+    """Joined in flight and answered from the cache: a document names the source of the plan it is delivered to."""
+    at_work, go_on = threading.Event(), threading.Event()
+
+    def slow(_seen: Seen) -> Answer:
+        at_work.set()
+        go_on.wait(10)
+        return PAGE
+
+    web.route("/a", slow)
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask(web.url("/a"))
+        await until(at_work.is_set, "a request in flight")
+        crawler.ask(web.url("/a"), "job_2", source_id="one")
+        crawler.tools.log.append("job_2", Planned(at_ms=0, key="plan", plan=a_plan(), rules={}))
+        go_on.set()
+        await crawler.heard(1, "job_2")
+        crawler.ask(web.url("/a"), "job_3", source_id="two")
+        await crawler.heard(1, "job_3")
+
+    crawler = crawl(web, redis_url, play)
+    sources = {
+        job: [each.source_id for each in crawler.documents(job)]
+        for job in ("job_1", "job_2", "job_3")
+    }
+    assert sources == {"job_1": ["test"], "job_2": ["one"], "job_3": ["two"]}
+    assert web.paths() == ["/robots.txt", "/a"]
+
+
 def test_a_sixth_job_is_answered_from_the_cache_without_a_request(
     redis: Redis, redis_url: str, web: Web
 ) -> None:
@@ -365,6 +398,41 @@ def test_who_has_its_lease_sends(redis: Redis, redis_url: str, web: Web) -> None
     assert web.paths() == ["/a"]
 
 
+# --- idle connections -------------------------------------------------------------------------------------------------
+
+
+def once_silent(answer: Answer) -> Callable[[Seen], Answer]:
+    """Close the connection at the first request, answer the others."""
+    left = [Answer(silent=True)]
+    return lambda _seen: left.pop() if left else answer
+
+
+@pytest.mark.parametrize("path", ["/a", "/robots.txt"])
+def test_a_request_on_a_connection_that_was_closed_goes_again_one_pause_later_and_is_no_fault(
+    redis: Redis, redis_url: str, web: Web, path: str
+) -> None:
+    """One in flight, a full pause in between, and nobody says the host is away: it only closed an idle connection."""
+    web.route("/first", Answer(b"{}", 404), host="a.test")
+    web.route("/a", PAGE, host="a.test")
+    web.route("/robots.txt", text(""), host="a.test")
+    web.route(path, once_silent(PAGE if path == "/a" else text("")), host="a.test")
+
+    async def play(crawler: Crawler) -> None:
+        crawler.ask("http://a.test/first", number=1, kind="api")
+        await crawler.heard(1)
+        crawler.ask("http://a.test/a", number=2)
+        _, end = await crawler.heard(2)
+        assert (end.state, end.reason, end.paid) == ("fetched", "", True)
+        assert crawler.tools.redis.get(keys.trouble("a.test")) is None
+
+    crawl(web, redis_url, play)
+    asked = ["/first", "/robots.txt", "/a"]
+    asked.insert(asked.index(path), path)
+    assert web.paths() == asked
+    times = [each.at_s for each in web.log]
+    assert min(later - earlier for earlier, later in pairwise(times)) >= PAUSE_S
+
+
 # --- parsing ----------------------------------------------------------------------------------------------------------
 
 
@@ -391,6 +459,19 @@ def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
     for each in (hung, died):
         assert (each.state, each.reason) == (FetchState.MISSED, "source_bad_reply")
         assert each.detail == "the reply could not be parsed in time"
+
+
+def test_a_parser_that_wants_too_much_memory_has_failed() -> None:
+    async def run() -> list[FetchOutcome]:
+        pool = ParsePool(1, 60.0, moody, memory_mib=1024)
+        urls = ("https://site.test/fine", "https://site.test/huge", "https://site.test/fine")
+        outcomes = [await pool.parse(a_request(each), a_reply()) for each in urls]
+        pool.close()
+        return outcomes
+
+    fine, huge, again = asyncio.run(run())
+    assert (fine.state, again.state) == (FetchState.FETCHED, FetchState.FETCHED)
+    assert (huge.state, huge.reason) == (FetchState.MISSED, "source_bad_reply")
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -441,7 +522,7 @@ def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
     loop.start()
     crawler.ask(web.url("/1"), number=1, kind="api")
     crawler.ask("http://a.test/2", number=2, kind="api", life_ms=LONG_MS)
-    assert at_work.wait(10)
+    assert at_work.wait(60)  # a parser loads its libraries first
     stopping = threading.Thread(target=loop.stop)
     stopping.start()
     crawler.ask("http://b.test/3", number=3, kind="api")

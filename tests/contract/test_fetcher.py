@@ -134,6 +134,17 @@ def test_robots_line_and_delay(web: Web) -> None:
     assert record.expires_at_ms - NOW_MS == 86_400_000
 
 
+def test_the_deciding_line_is_told_without_personal_data(web: Web) -> None:
+    rules = "User-agent: *\nDisallow: /no # ask bob@example.com\nAllow: / # or +1 650-253-0000\n"
+    web.route("/robots.txt", text(rules))
+    web.route("/open", html("<p>x"))
+    record = robots_of(web)
+    assert finished(fetch(web, "/no", record)).detail == "Disallow: /no # ask [EMAIL#1]"
+    fetched = fetch(web, "/open", record)
+    assert isinstance(fetched, Fetched)
+    assert fetched.robots == "Allow: / # or [PHONE#1]"
+
+
 def test_crawl_delay_above_the_cap_is_skipped(web: Web) -> None:
     """stormcrawler#1979: not fetched faster than asked."""
     web.route("/robots.txt", text("User-agent: *\nCrawl-delay: 86400\n"))

@@ -72,6 +72,37 @@ def test_three_successes_in_a_row_end_a_series_of_failures(redis: Redis, redis_u
     assert 86_000 < redis.ttl(keys.trouble(HOST)) <= 86_400
 
 
+@pytest.mark.parametrize(
+    ("crawl_delay_s", "stated_s", "least_s"),
+    [
+        (20.0, None, 20.0),
+        (5.0, None, 14.0),
+        (None, None, 14.0),
+        (None, 30.0, 30.0),
+        (20.0, 30.0, 30.0),
+    ],
+    ids=["scrapy/scrapy#892", "nodejs/undici#4588", "nothing said", "headers", "both"],
+)
+def test_the_pause_is_the_longest_of_what_we_and_the_host_want(
+    redis: Redis,
+    redis_url: str,
+    crawl_delay_s: float | None,
+    stated_s: float | None,
+    least_s: float,
+) -> None:
+    """Jitter only lengthens it; a fifth at most."""
+    pacing = Pacing(verdict="fine", crawl_delay_s=crawl_delay_s, stated_s=stated_s)
+    page = a_request("https://site.test/a")
+
+    async def play(one: Rests, _two: Rests) -> tuple[int, int]:
+        pause_ms, suspend_ms, _ = await one.after(page, "site.test", pacing, GOOD)
+        assert suspend_ms == 0
+        return pause_ms, await one.after_nothing(page, "site.test", pacing)
+
+    for pause_ms in with_workers(redis_url, play):
+        assert least_s * 1000 <= pause_ms <= least_s * 1200 + 100
+
+
 def test_a_host_without_trouble_leaves_no_key(redis: Redis, redis_url: str) -> None:
     with_memory(redis_url, lambda memory: memory.went_well(HOST))
     assert list(redis.scan_iter()) == []

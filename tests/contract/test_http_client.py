@@ -1,16 +1,20 @@
 """The HTTP client against a real server: limits of time, size and headers, and what goes over the wire."""
 
 import asyncio
+import gzip
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 
 import pytest
-from signal_search.errors import BadReply, BodyTooLarge, TimedOut, Unreachable
+from signal_search.errors import BadReply, BodyTooLarge, Dropped, TimedOut, Unreachable
 
+from infra.bounded_body import BoundedBody
 from infra.clock import FixedClock
 from infra.http import Endpoint, HttpClient, RawReply
+from infra.outgoing import Outgoing
 from infra.settings import Settings, load
 from tests.fakes.fetching import NOW_MS, a_request, settings_for, with_fetcher
 from tests.fakes.web import Answer, Web, deflated, gzip_bomb, html, running_web, text
@@ -65,6 +69,28 @@ def test_bomb_stops_at_the_limit(web: Web) -> None:
     assert (len(cut.body), cut.cut) == (1000, True)
 
 
+def test_a_body_that_unpacks_to_nothing_ends_too() -> None:
+    """gzip members of no bytes, one after the other: what comes out never reaches any limit."""
+    empty = gzip.compress(b"")
+    body = BoundedBody("gzip", 10_000)
+    fed = 0
+    while not body.full:
+        body.feed(empty * 50)
+        fed += len(empty) * 50
+        assert fed < 20_000
+    assert body.finish() == b""
+
+
+@pytest.mark.parametrize("kind", [-15, 15, 31], ids=["raw", "zlib", "gzip"])
+def test_an_encoding_is_known_also_byte_by_byte(kind: int) -> None:
+    packer = zlib.compressobj(wbits=kind)
+    packed = packer.compress(b"same text" * 100) + packer.flush()
+    body = BoundedBody("deflate", 1000)
+    for at in range(len(packed)):
+        body.feed(packed[at : at + 1])
+    assert body.finish() == b"same text" * 100
+
+
 def test_body_of_exactly_the_limit_passes(web: Web) -> None:
     web.route("/x", Answer(b"x" * 1000))
     assert len(get(web, "/x", max_body_bytes=1000).body) == 1000
@@ -116,6 +142,47 @@ def test_client_is_usable_after_a_cancelled_read(web: Web) -> None:
             return (await client.get(web.url("/ok"), headers={})).body
 
     assert asyncio.run(play()) == b"fine"
+
+
+def twice(web: Web, first: str, second: str, method: str = "GET") -> RawReply:
+    """Ask for one page and then, on the same connection if it still stands, for another."""
+    settings = settings_for(web, clients=1)
+
+    async def run() -> RawReply:
+        guard = UrlGuard(settings.fetch.ports, settings.loopback)
+        clock = FixedClock(NOW_MS)
+        async with HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock) as client:
+            await client.get(web.url(first), headers={})
+            return await client.send(Outgoing(url=web.url(second), headers={}, method=method))
+
+    return asyncio.run(run())
+
+
+def test_an_idle_connection_that_is_closed_at_reuse_is_told_apart(web: Web) -> None:
+    """RFC 9112, 9.3.1: only a safe request may be sent again, and only if no answer had begun."""
+    web.route("/a", text("fine"))
+    web.route("/gone", Answer(silent=True))
+    web.route("/half", Answer(b"x" * 100, drop_after=10))
+    with pytest.raises(Dropped):
+        twice(web, "/a", "/gone")
+    with pytest.raises(BadReply):
+        twice(web, "/a", "/half")
+    with pytest.raises(BadReply):
+        get(web, "/gone")
+    with pytest.raises((BadReply, Unreachable)) as caught:
+        twice(web, "/a", "/gone", "POST")
+    assert not isinstance(caught.value, Dropped)
+
+
+@pytest.mark.parametrize("host", ["xn--i-7iq.ws", "xn--a.test", "xn--.test"])
+def test_a_name_that_only_browsers_take_is_asked_like_any_other(web: Web, host: str) -> None:
+    """Emoji and broken Punycode are no names of IDNA 2008; the web has them, and they must not break a fetcher."""
+    web.route("/x", text("here"), host=host)
+    settings = settings_for(web, hosts=(host,))
+    request = a_request(f"http://{host}/x", "api")
+    exchange = with_fetcher(settings, lambda fetcher: fetcher.fetch(request, None))
+    assert isinstance(exchange, Fetched)
+    assert [each.host for each in web.log] == [host]
 
 
 def test_nobody_listens(web: Web) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 import pytest
+from signal_search.contracts.document import Document
 from signal_search.contracts.source import FetchOutcome, Request, RequestKind
 from signal_search.contracts.trace import FetchFinished
 
@@ -55,6 +56,7 @@ class Crawler:
         number: int = 1,
         kind: RequestKind = "page",
         life_ms: int = LONG_MS,
+        **fields: str,
     ) -> str:
         """Offer a request for a job; return its fetch id."""
         now_ms = self.tools.clock.now_ms()
@@ -63,7 +65,7 @@ class Crawler:
         )
         stored = self.tools.store.get(job_id)
         assert stored is not None
-        wanted = Wanted(fetch_id=f"q1.one#{number}", request=a_request(url, kind))
+        wanted = Wanted(fetch_id=f"q1.one#{number}", request=a_request(url, kind, **fields))
         offer(self.tools, stored, [wanted], deadline_ms=now_ms + life_ms)
         return wanted.fetch_id
 
@@ -74,6 +76,10 @@ class Crawler:
     async def heard(self, count: int = 1, job_id: str = "job_1") -> list[FetchFinished]:
         await until(lambda: len(self.ends(job_id)) >= count, f"{count} ends of {job_id}")
         return self.ends(job_id)
+
+    def documents(self, job_id: str = "job_1") -> list[Document]:
+        ids = [doc_id for each in self.ends(job_id) for doc_id in each.documents]
+        return list(self.tools.log.documents(job_id, ids).values())
 
     def arrivals(self, *but: str) -> list[float]:
         return [each.at_s for each in self.web.log if each.path not in but]

@@ -19,7 +19,8 @@ Result = TypeVar("Result")
 
 
 def a_request(url: str, kind: RequestKind = "page", **fields: str) -> Request:
-    return Request(url=url, adapter="page", source_id="test", kind=kind, **fields)  # type: ignore[arg-type]
+    named = {"adapter": "page", "source_id": "test", **fields}
+    return Request(url=url, kind=kind, **named)  # type: ignore[arg-type]
 
 
 def a_reply(

@@ -4,7 +4,7 @@ Expectations come from RFC 9309, RFC 9110 and the crawl policy, not from the cod
 of the start page ("" for a page that was read), `forbidden` are targets that must never be asked for.
 """
 
-import gzip
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -24,12 +24,15 @@ _MORE = (
     " tells visitors by a red flag on the pier when they should turn back."
 )
 CHINESE = "安塞尔港的灯塔高六十一米，建于一八七四年，用灰色石头砌成。" * 6
-UNPACKED_BYTES = 67_000_000
+UNPACKED_BYTES = 200_000_000  # zeros: 200 KB on the wire
 
 
 @dataclass(frozen=True)
 class Host:
-    """A virtual host. `least_s`: its own Crawl-delay, if longer than the interval. until_s: bounds of when it opens again."""
+    """A virtual host. `least_s`: its own Crawl-delay, if longer than the interval. until_s: bounds of when it opens again.
+
+    ends: why the source came to nothing, where it is not the reason of the start page.
+    """
 
     name: str
     routes: Routes
@@ -40,12 +43,36 @@ class Host:
     least_s: float = 0.0
     until_s: tuple[float, float] | None = None
     says: str = field(default=FACT)
+    ends: str = ""
+
+
+# What many sites really serve: the defaults of the programs they run on, with all that is noise to us.
+_WORDPRESS = (
+    "# START YOAST BLOCK\n# ---------------------------\nUser-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n\n"
+    "Sitemap: https://h.example/wp-sitemap.xml\n# ---------------------------\n# END YOAST BLOCK\n"
+)
+_WIKI = (
+    "# Please note: There are a lot of pages on this site, and there are some misbehaved spiders out there\n# that go _way_ too"
+    " fast. If you're irresponsible, your access to the site may be blocked.\n#\nUser-agent: MJ12bot\nDisallow: /\n\n"
+    "User-agent: UbiCrawler\nDisallow: /\n\nUser-agent: wget\nDisallow: /\n\nUser-agent: *\nAllow: /w/load.php?\n"
+    "Allow: /api/rest_v1/?doc\nDisallow: /w/\nDisallow: /api/\nDisallow: /wiki/Special:\nDisallow: /wiki/Spezial%3A\n"
+    "Noindex: /wiki/Talk:\n"
+)
+_SHOP = (
+    "# we use a shop as our ecommerce platform\r\n\r\nUser-agent: *\r\nDisallow: /a/downloads/-/*\r\nDisallow: /cart$\r\n"
+    "Disallow: /*?*oseid=*\r\nDisallow: /collections/*sort_by*\r\nDisallow: /*/collections/*%2B*\r\nDisallow: /search\r\n"
+    "Host: shop.example\r\nClean-param: ref /a/\r\n\r\n# Google adsbot ignores robots.txt unless specifically named!\r\n"
+    "User-agent: adsbot-google\r\nDisallow: /checkouts/\r\n\r\nUser-agent: AhrefsBot\r\nCrawl-delay: 10\r\n"
+)
 
 
 def page(*links: str, better: tuple[str, ...] = (), says: str = FACT, extra: str = "") -> bytes:
     """Return an article whose links promise more about the question, those in `better` most."""
     texts = dict.fromkeys(better, QUESTION) | dict.fromkeys(links, "The lighthouse of Port Ansel")
     anchors = "".join(f'<p><a href="{to}">{text}</a></p>' for to, text in texts.items())
+    # Back to the start in other words: the same page, and not to be asked for again.
+    for back in ("/", "/#top", "/?utm_source=feed"):
+        anchors += f'<p><a href="{back}">The lighthouse of Port Ansel</a></p>'
     title = "The lighthouse of Port Ansel"
     return (
         f"<!DOCTYPE html><html><head><title>{title}</title>{extra}</head><body><article><h1>{title}</h1>"
@@ -86,8 +113,12 @@ def _obeyed() -> Iterator[tuple[str, Routes, tuple[str, ...], tuple[str, ...]]]:
     """Yield name, routes, what is forbidden and what must be asked for of hosts whose robots.txt can be read."""
     cases: list[tuple[str, Script, tuple[str, ...], tuple[str, ...]]] = [
         ("absent", reply(b"no", status=404), ("/a",), ()),
-        ("gone-with-page", reply(page(), status=410), ("/a",), ()),
-        ("star", _robots(_STAR + "Disallow: /private/\n"), ("/a",), ("/private/a",)),
+        (
+            "wordpress",
+            _robots(_WORDPRESS),
+            ("/wp-admin/admin-ajax.php", "/wp-adminx"),
+            ("/wp-admin/a", "/wp-admin/admin"),
+        ),
         (
             "own-group",
             _robots(_STAR + "Disallow: /\n\n" + _NAMED + "Disallow: /secret\n"),
@@ -113,16 +144,16 @@ def _obeyed() -> Iterator[tuple[str, Routes, tuple[str, ...], tuple[str, ...]]]:
             ("/b",),
         ),
         (
-            "wildcards",
-            _robots(_STAR + "Disallow: /*.cgi$\nDisallow: /a*z\n"),
-            ("/ab", "/x.cgi?y"),
-            ("/x.cgi", "/a/b/z9"),
+            "shop",
+            _robots(_SHOP),
+            ("/checkouts/1", "/cart/1"),
+            ("/cart", "/x?a=1&oseid=2", "/collections/all?sort_by=price"),
         ),
         (
-            "longest",
-            _robots(_STAR + "Disallow: /docs\nAllow: /docs/open\n"),
-            ("/docs/open/1",),
-            ("/docs", "/docs/opaque"),
+            "wiki",
+            _robots(_WIKI),
+            ("/w/load.php?x", "/wiki/Lighthouse"),
+            ("/w/index.php?x", "/wiki/Special:Random", "/wiki/Spezial:Suche"),
         ),
         ("percent", _robots(_STAR + "Disallow: /%7Ejoe/\n"), ("/%2Fjoe/",), ("/~joe/x",)),
         (
@@ -242,14 +273,24 @@ def redirects() -> Iterator[Host]:
         yield Host(
             name, {"/": _go(to), "/login": _OPEN}, reason, forbidden=("/login?next=%2F", "/login")
         )
+    rules = _robots(_STAR + "Disallow: /private/\n")
+    inside: Routes = {"/robots.txt": rules, "/": _go("/private/a"), "/private/a": _OPEN}
+    yield Host("to-forbidden", inside, "redirected", forbidden=("/private/a",), ends="robots")
     circle: Routes = {"/": _go("/1"), "/1": _go("/2"), "/2": _go("/1")}
-    yield Host("in-a-circle", circle, "redirected")
+    yield Host("in-a-circle", circle, "redirected", ends="source_bad_reply")
     yield Host("moved", {"/": _go("/home", 301), "/home": _OPEN}, "redirected", asked=("/home",))
+
+
+def _bomb() -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    zeros = bytes(1_000_000)
+    parts = [packer.compress(zeros) for _ in range(UNPACKED_BYTES // len(zeros))]
+    return b"".join((*parts, packer.flush()))
 
 
 def bodies() -> Iterator[Host]:
     """Yield hosts with bodies that try a reader's patience, memory and charset tables."""
-    bomb = gzip.compress(bytes(UNPACKED_BYTES), 9)
+    bomb = _bomb()
     text = page()
     gbk = page(says=CHINESE, extra='<meta charset="gb2312">').decode().encode("gb18030")
     cut = head(200, (("Content-Type", "text/html"),), len(text) * 2) + text

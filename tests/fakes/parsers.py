@@ -9,11 +9,13 @@ from infra.http import RawReply
 
 
 def moody(request: Request, raw: RawReply) -> FetchOutcome:
-    """Hang on `/hang`, die on `/die`, take two seconds on `/slow`, answer everything else."""
+    """Hang on `/hang`, die on `/die`, take two seconds on `/slow`, 3 GiB on `/huge`, answer everything else."""
     if request.url.endswith("/hang"):
         threading.Event().wait()
     if request.url.endswith("/slow"):
         threading.Event().wait(2)
+    if request.url.endswith("/huge"):
+        bytearray(3 * 2**30)
     if request.url.endswith("/die"):
         os._exit(1)
     return FetchOutcome(state=FetchState.FETCHED, url=request.url, status=raw.status)

@@ -130,6 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
+    def do_POST(self) -> None:
+        self.do_GET()
+
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         seen = Seen(time.monotonic(), headers.get("host", ""), self.path, headers)

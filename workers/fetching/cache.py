@@ -19,7 +19,7 @@ from infra.settings import Cache
 from workers.fetching.backoff import http_date_ms
 from workers.fetching.url_guard import canonical
 
-POLICY_VERSION = "2"
+POLICY_VERSION = "3"
 """Raised whenever redaction or extraction change what is stored, so that no older reply is served as new."""
 
 _DIRECTIVE = re.compile(r"([a-z0-9-]+)(?:\s*=\s*(?:\"([^\"]*)\"|([^\s,;]*)))?", re.IGNORECASE)
@@ -27,6 +27,7 @@ _HEURISTIC_STATUSES = frozenset({200, 203, 300, 301, 308, 404, 405, 410, 414, 50
 _EXPLICIT_STATUSES = _HEURISTIC_STATUSES | {302, 303, 307}
 _HEURISTIC_SHARE = 0.1
 _NEVER = frozenset({"no-store", "private", "no-cache"})
+_ROOT_DOT = re.compile(r"\.(?=:\d+$|$)")
 _MAX_AGE_S = 2**31  # RFC 9111, 1.2.2: larger values mean this
 
 
@@ -38,7 +39,7 @@ def fresh_ms(status: int, headers: Mapping[str, str], now_ms: int, limits: Cache
     life_s = _stated_life_s(said, headers, now_ms)
     if life_s is None:
         life_s = _heuristic_s(status, headers, now_ms, limits.default_ttl_s)
-    left_s = min(life_s - _age_s(headers), limits.max_ttl_s)
+    left_s = min(life_s - _age_s(headers, now_ms), limits.max_ttl_s)
     return max(0, round(left_s * 1000))
 
 
@@ -48,10 +49,11 @@ def stated_life_s(headers: Mapping[str, str], now_ms: int) -> float | None:
 
 
 def directives(value: str) -> dict[str, str]:
-    """Return the directives of a Cache-Control value, names in lower case."""
-    return {
-        name.lower(): quoted or plain for name, quoted, plain in _DIRECTIVE.findall(value[:4096])
-    }
+    """Return the directives of a Cache-Control value, names in lower case; of two the first (RFC 9111, 4.2.1)."""
+    said: dict[str, str] = {}
+    for name, quoted, plain in _DIRECTIVE.findall(value[:4096]):
+        said.setdefault(name.lower(), quoted or plain)
+    return said
 
 
 def _varies(headers: Mapping[str, str]) -> bool:
@@ -82,8 +84,11 @@ def _heuristic_s(status: int, headers: Mapping[str, str], now_ms: int, default_s
     return max(0.0, (now_ms - changed_ms) / 1000 * _HEURISTIC_SHARE)
 
 
-def _age_s(headers: Mapping[str, str]) -> float:
-    return seconds(headers.get("age", "0"))
+def _age_s(headers: Mapping[str, str], now_ms: int) -> float:
+    """Return how old a reply was when it came: what caches say, and not less than its Date says (RFC 9111, 4.2.3)."""
+    date_ms = http_date_ms(headers.get("date", ""))
+    apparent_s = 0.0 if date_ms is None else (now_ms - date_ms) / 1000
+    return max(0.0, apparent_s, seconds(headers.get("age", "0")))
 
 
 def seconds(value: str) -> float:
@@ -130,11 +135,14 @@ def is_shareable(request: Request) -> bool:
 def host_key(url: str) -> str:
     """Return the host whose pace a URL counts against: lower case, with a port that is not the scheme's own.
 
+    `example.com.` is `example.com`: one server, and one pace.
+
     Raises:
         AddressRefused: the URL cannot be parsed.
     """
-    authority = canonical(url).split("://", 1)[-1]
-    return re.split(r"[/?]", authority, maxsplit=1)[0].rsplit("@", 1)[-1].lower()
+    rest = canonical(url).split("://", 1)[-1]
+    authority = re.split(r"[/?]", rest, maxsplit=1)[0].rsplit("@", 1)[-1].lower()
+    return _ROOT_DOT.sub("", authority)
 
 
 def origin_of(url: str) -> str:

@@ -34,6 +34,10 @@ _WHOLE_HTML = re.compile(r"<(?:!doctype html|html)[\s>]", re.IGNORECASE)
 _DATA_TYPES = ("json", "xml", "csv", "yaml")
 _TEXT_TYPES = ("text/plain", "text/markdown", "text/x-")
 _PERMISSIVE = frozenset({"cp1252", "latin_1", "iso8859-1", "iso8859_1", "ascii"})
+# Codecs that Python knows and the web does not: escapes would write other text than the page has, utf-7 hides markup.
+_NO_CHARSETS = frozenset(
+    {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+)
 
 
 def form_of(body: bytes, content_type: str) -> Form:
@@ -93,7 +97,18 @@ def _declared(body: bytes, content_type: str, *, is_html: bool) -> str | None:
     named = http_content_type_encoding(content_type)
     if named is None and is_html:
         named = html_body_declared_encoding(body)
-    return str(named) if named else None
+    return named if named and _is_charset(named) else None
+
+
+def _is_charset(name: str) -> bool:
+    """Say whether a codec turns bytes into text as a charset does: a page may name any, also `hex` or `zip`."""
+    if name.lower().replace("_", "-") in _NO_CHARSETS:
+        return False
+    try:
+        b"a".decode(name, "replace")  # no bytes at all would not ask the codec
+    except (LookupError, UnicodeError):
+        return False
+    return True
 
 
 def _is_utf8(body: bytes) -> bool:

@@ -14,6 +14,7 @@ from signal_search.errors import (
     AddressRefused,
     BadReply,
     BodyTooLarge,
+    Dropped,
     SourceFailed,
 )
 
@@ -25,7 +26,7 @@ from workers.fetching.cache import fresh_ms, is_shareable, origin_of
 from workers.fetching.credentials import outgoing, without_key
 from workers.fetching.links import absolute
 from workers.fetching.outcomes import missed, outcome_of_status, redirected, skipped
-from workers.fetching.redaction import carries_secret
+from workers.fetching.redaction import carries_secret, redact
 from workers.fetching.robots import ROBOTS_PATH, RobotsRecord
 from workers.fetching.robots_reader import RobotsReader
 from workers.fetching.stated_limits import heed
@@ -69,12 +70,17 @@ class Unchanged(Struct, frozen=True, kw_only=True):
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """The fetch is over: skipped, missed or redirected."""
+    """The fetch is over: skipped, missed or redirected.
+
+    was_dropped: an idle connection was closed as the request went out on it, so that it should be sent once more. The
+    next one opens a connection of its own, which cannot be dropped.
+    """
 
     outcome: FetchOutcome
     pacing: Pacing
     fresh_ms: int = 0
     robots: str = ""
+    was_dropped: bool = False
 
 
 Exchange = NeedsRobots | Fetched | Unchanged | Finished
@@ -125,13 +131,14 @@ class Fetcher:
             closed = _forbidden(request, SkipReason.ROBOTS_UNREACHABLE, robots.detail)
             until = replace(closed.outcome, until_ms=robots.expires_at_ms)
             return replace(closed, outcome=until)
+        line = redact(decision.line)  # a comment in it may name the webmaster
         if not decision.allowed:
-            return _forbidden(request, SkipReason.ROBOTS, decision.line)
+            return _forbidden(request, SkipReason.ROBOTS, line)
         delay_s = decision.crawl_delay_s
         if delay_s is not None and delay_s > self._settings.politeness.max_crawl_delay_s:
             return _forbidden(request, SkipReason.CRAWL_DELAY, f"Crawl-delay: {delay_s:g}")
         made = await self._send(request, target, stored, delay_s)
-        return replace(made, robots=decision.line or robots.detail or "no rule applies")
+        return replace(made, robots=line or robots.detail or "no rule applies")
 
     async def _send(
         self,
@@ -150,7 +157,11 @@ class Fetcher:
         except AddressRefused as error:
             return Finished(outcome=_refused(request, error), pacing=Pacing())
         except SourceFailed as error:
-            return Finished(outcome=missed(request, error), pacing=_failed(error, crawl_delay_s))
+            return Finished(
+                outcome=missed(request, error),
+                pacing=_failed(error, crawl_delay_s),
+                was_dropped=isinstance(error, Dropped),
+            )
         raw = without_key(raw, target.url, key)
         if confirms(stored, raw):
             pacing = pacing_of(raw.status, raw.headers, raw.fetched_at_ms, crawl_delay_s)

@@ -56,7 +56,8 @@ QUERY_SECRET = re.compile(
 )
 EMAIL = re.compile(
     r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9][A-Za-z0-9._%+'-]{0,63}@"
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_-])(?!:)"
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_-])"
+    r"(?!(?:\.[A-Za-z0-9-]{1,63}){0,8}:[A-Za-z0-9_.~-]{0,255}/)"  # git@host:team/project is an address of code
 )
 _CARD = re.compile(r"(?<![0-9.\-/])(?:[0-9][ -]?){11,18}[0-9](?![0-9\-])")
 _MAESTRO = ("5018", "5020", "5038", "5893", "6304", "6759", "6761", "6762", "6763", "0604")
@@ -68,7 +69,9 @@ _CN_ID = re.compile(
 _CN_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)  # GB 11643-1999
 _CN_PHONES = (
     re.compile(
-        r"(?<![0-9.\-/])(?:\+?86[- ]?)?1[3-9][0-9][- ]?[0-9]{4}[- ]?[0-9]{4}(?![0-9\-]|\.[0-9])"
+        # Letters before or behind it are those of a hash or a record's number, unless they say what it is.
+        r"(?:(?<![0-9A-Za-z.\-/])|(?<=[Tt]el)|(?<=TEL)|(?<=[Pp]hone)|(?<=[Mm]obile))"
+        r"(?:\+?86[- ]?)?1[3-9][0-9][- ]?[0-9]{4}[- ]?[0-9]{4}(?![0-9A-Za-z\-]|\.[0-9])"
     ),
     re.compile(r"(?<![0-9.\-/])0[1-9][0-9]{1,2}-[1-9][0-9]{6,7}(?![0-9\-])"),
 )
@@ -83,20 +86,31 @@ _IP6 = re.compile(
     r"|(?:[0-9A-Fa-f]{1,4}:){1,6}(?::[0-9A-Fa-f]{1,4}){1,6})(?![0-9A-Za-z_:])"
 )
 _NOT_AN_IP = re.compile(
-    r"(?<![A-Za-z])(?:v|ver|version|release|§|section|clause|chapter|no\.?|fig\.?|figure|table|linux|python|kernel|java"
-    r"|rfc ?[0-9]{1,5},?|版本|第|图|表|章|节)[\s:：]{0,3}\Z",
+    r"(?<![A-Za-z])(?:v|ver|version|version number|release|§|section|clause|chapter|no\.?|fig\.?|figure|table"
+    r"|linux|python|kernel|java|rfc ?[0-9]{1,5},?|版本|第|图|表|章|节)[\s:：]{0,3}\Z",
     re.IGNORECASE,
 )
+# A number of what else there is (grants, patents, records) is no telephone's: "number" counts with a word before it.
 _PHONE_CUE = re.compile(
-    r"(?:tel|phone|number|reach|mobile|cell|call|fax|contact|whatsapp|dial|text me|电话|手机|联系|拨打|传真|热线|☎|📞)"
-    r"[^A-Za-z0-9_\[\]]{0,12}\Z",
+    r"(?:(?<![A-Za-z])(?:tel|(?:tele|cell|smart)?phone|mobile|fax|whatsapp|dial"
+    r"|(?:tel|(?:tele|cell|smart)?phone|mobile|cell|fax|contact|home|office|work|whatsapp|hotline) (?:number|no\.?))"
+    r"|电话|手机|联系|拨打|传真|热线|☎|📞)[^A-Za-z0-9_\[\]]{0,12}\Z",
     re.IGNORECASE,
 )
+_WEAK_PHONE_CUE = re.compile(
+    r"(?<![A-Za-z])(?:reach|cell|call|contact|text me|(?:my|your|his|her|our|their) number)[^A-Za-z0-9_\[\]]{0,12}\Z",
+    re.IGNORECASE,
+)
+_BARE_PHONE_CUE = re.compile(r"(?<![A-Za-z])number[^A-Za-z0-9_\[\]]{0,12}\Z", re.IGNORECASE)
+_GROUPED = re.compile(r"\(?[0-9]{3}\)?[-. ]{1,2}[0-9]{3}[-. ][0-9]{4}")
+_AMOUNT = re.compile(
+    r"[0-9]{1,3}(?: [0-9]{3})+|[0-9]{8}"
+)  # "will reach 9 700 000 000", "cell 10023456"
 _PHONE_LIKE = re.compile(r"(?<![A-Za-z0-9_.])\(?\+?[0-9][0-9\-. ()/x]{6,20}[0-9](?![A-Za-z0-9_])")
 _DIGIT = re.compile(r"[0-9]")
 _IDENTIFIERS = re.compile(
     r"""
-    10\.[0-9]{4,9}/[^\s"<>\[\]]{1,256}                                  # DOI
+    10\.[0-9]{4,9}/[!#-;=?-Z\\^-~]{1,256}                               # DOI: ends where Chinese text goes on
   | arxiv[:/ ]\s?(?:abs/|pdf/)?[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?
   | ISBN(?:-1[03])?[:\s]{0,3}[0-9][0-9 -]{8,16}[0-9Xx] | (?<![0-9])97[89][- ]?(?:[0-9][- ]?){9}[0-9](?![0-9])
   | (?<![0-9])[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X](?![0-9])  # ORCID, confirmed below
@@ -200,8 +214,17 @@ def _phones(text: str) -> Iterator[Finding]:
         )
         yield from map(_without_bracket, matcher)
     for match in _PHONE_LIKE.finditer(text):
-        if _PHONE_CUE.search(text[max(0, match.start() - _CUE_CHARS) : match.start()]):
+        if _is_announced(match, text[max(0, match.start() - _CUE_CHARS) : match.start()]):
             yield _found(match, "PHONE")
+
+
+def _is_announced(match: re.Match[str], before: str) -> bool:
+    """Say whether what stands before a number makes it a telephone's; a word like "reach" stands before amounts too."""
+    if _PHONE_CUE.search(before):
+        return True
+    if _WEAK_PHONE_CUE.search(before):
+        return not _AMOUNT.fullmatch(match[0])
+    return _BARE_PHONE_CUE.search(before) is not None and _GROUPED.fullmatch(match[0]) is not None
 
 
 def _without_bracket(match: phonenumbers.PhoneNumberMatch) -> Finding:

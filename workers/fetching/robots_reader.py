@@ -4,7 +4,7 @@ So a server sees no two requests closer than its interval, and of a chain of red
 than of one file. The result counts for the first origin, wherever the chain leads (RFC 9309, 2.3.1.2).
 """
 
-from signal_search.errors import AddressRefused, SourceFailed
+from signal_search.errors import AddressRefused, Dropped, SourceFailed
 
 from infra.clock import Clock
 from infra.http import HttpClient, RawReply
@@ -47,6 +47,10 @@ class RobotsReader:
         try:
             raw = await self._exchange(before)
             return self._judged(before, raw)
+        except (
+            Dropped
+        ):  # an idle connection was closed: the next slot asks the same again, on one of its own
+            return before
         except (AddressRefused, SourceFailed) as error:
             return self._unreachable(before, error.code)
 

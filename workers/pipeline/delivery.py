@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 
 import msgspec
 import zstandard
+from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
@@ -13,7 +16,7 @@ from signal_search.contracts.trace import FetchFinished
 from infra.job_store import life_ms
 from scoring.passages import estimate_tokens
 from workers.fetching.stored_reply import StoredReply
-from workers.pipeline.state import call_of
+from workers.pipeline.state import call_of, fold
 from workers.toolbox import Toolbox
 
 _REPLY = msgspec.msgpack.Decoder(StoredReply)
@@ -43,11 +46,17 @@ def unpack_outcome(raw: bytes) -> FetchOutcome:
 
 @dataclass(frozen=True)
 class Told:
-    """How one fetch of a job ended; paid: this job pays for the request."""
+    """How one fetch of a job ended; paid: this job pays for the request.
+
+    source_id: whose call this is, where another source, or one of another job, may have asked for the reply: pages are
+    shared. is_joined: that has to be looked up in the job's plan.
+    """
 
     fetch_id: str
     outcome: FetchOutcome
     paid: bool
+    source_id: str = ""
+    is_joined: bool = False
 
 
 def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
@@ -58,7 +67,7 @@ def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
     stored = tools.store.get(job_id)
     if stored is None or stored.is_finished:
         return False
-    write_down(tools, stored.spec, told)
+    write_down(tools, stored.spec, _with_sources(tools, job_id, told))
     tools.ring(f"{job_id}/reduce")
     return True
 
@@ -66,13 +75,33 @@ def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
 def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:
     """Write outcomes into the log of an open job and settle their holds, for a step that looks at the log itself."""
     now_ms, passage_tokens = tools.clock.now_ms(), tools.settings.planning.passage_tokens
-    documents = [found for each in told for found in each.outcome.parsed.documents]
+    documents = [found for each in told for found in _documents(each)]
     costs = [cost_of(each.outcome, passage_tokens, paid=each.paid) for each in told]
     tools.log.put_documents(spec.id, documents, ttl_ms=life_ms(spec))
     pairs = list(zip(told, costs, strict=True))
     tools.log.append(spec.id, *(_entry(now_ms, each, used) for each, used in pairs))
     for each, used in pairs:
         tools.ledger.settle(f"{spec.id}|{each.fetch_id}", used)
+
+
+def _with_sources(tools: Toolbox, job_id: str, told: Sequence[Told]) -> Sequence[Told]:
+    """Return outcomes with the source of the job's own call, where the request was somebody else's."""
+    if not any(each.is_joined and each.outcome.parsed.documents for each in told):
+        return told
+    calls = fold(entry for _id, entry in tools.log.read(job_id)).calls
+    return [
+        dataclass_replace(each, source_id=calls[call].call.source_id)
+        if each.is_joined and (call := call_of(each.fetch_id)) in calls
+        else each
+        for each in told
+    ]
+
+
+def _documents(told: Told) -> tuple[Document, ...]:
+    documents = told.outcome.parsed.documents
+    if not told.source_id:
+        return documents
+    return tuple(replace(each, source_id=told.source_id) for each in documents)
 
 
 def reserve_of(documents: int, passage_tokens: int) -> int:

@@ -82,7 +82,11 @@ class Exchanges:
         self._fetcher = Fetcher(settings, self._client, guard, clock)
         memory = HostMemory(cast("AsyncKeys", self._redis), settings.politeness.reset_after)
         self._rests = Rests(settings, clock, memory, paces_of(settings))
-        self._pool = ParsePool(settings.fetch.parse_processes, settings.fetch.parse_timeout_s)
+        self._pool = ParsePool(
+            settings.fetch.parse_processes,
+            settings.fetch.parse_timeout_s,
+            memory_mib=settings.fetch.parse_memory_mib,
+        )
         self._store_id = b""
         self._lease_ms = int(settings.frontier.lease_s * 1000)
 
@@ -166,6 +170,10 @@ class Exchanges:
             made = await self._fetcher.fetch(request, record, stored)
             if isinstance(made, NeedsRobots):
                 return await self._read_robots(claim, made.url)
+            if isinstance(made, Over) and made.was_dropped:
+                pause_ms = await self._rests.after_nothing(request, claim.host, made.pacing)
+                await self.frontier.postpone(claim, pause_ms=pause_ms)
+                return Postponed()
             keep = await self._kept(request, made, stored)
             return await self._finish(claim, request, made, _with_sitemaps(request, keep, record))
 

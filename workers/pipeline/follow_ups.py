@@ -47,6 +47,8 @@ def _of_replies(call: CallView, rules: Rules) -> Iterator[Wanted]:
         if fetch.finished is None or fetch.queued is None:
             continue
         for number, request in _named(fetch, fetch.finished, fetch.queued.request, rules):
+            if number == _REDIRECT and _goes_in_a_circle(call, fetch, request):
+                continue
             fetch_id = f"{fetch.fetch_id}.{number}"
             known = call.fetches.get(fetch_id)
             if known is None or known.lacks_request:
@@ -90,6 +92,19 @@ def site_after(asked: Request, url: str) -> str | None:
 def redirect_of(fetch_id: str) -> str:
     """Return the id of the fetch that follows a redirect."""
     return f"{fetch_id}.{_REDIRECT}"
+
+
+def _goes_in_a_circle(call: CallView, fetch: FetchView, hop: Request) -> bool:
+    """Say whether a redirect leads to where its chain has been: we keep no cookies, so that the answer is the same."""
+    fetch_id, been = fetch.fetch_id, set[tuple[str, str]]()
+    while fetch_id in call.fetches:
+        queued = call.fetches[fetch_id].queued
+        if queued is not None:
+            been.add((queued.request.method, queued.request.url))
+        if not fetch_id.endswith(f".{_REDIRECT}"):
+            break
+        fetch_id = fetch_id.removesuffix(f".{_REDIRECT}")
+    return (hop.method, hop.url) in been
 
 
 def _hops(fetch: FetchView) -> int:

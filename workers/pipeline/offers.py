@@ -15,6 +15,7 @@ from budget.policy import levels_for
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
+from workers.fetching.redaction import redact_url
 from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
 from workers.pipeline.delivery import (
     Told,
@@ -165,7 +166,8 @@ def _write_queued(tools: Toolbox, job_id: str, taken: Sequence[_Taken]) -> list[
             tools.frontier.cancel(job_id, [_waiter(job_id, each.place)])
         elif each.outcome is not None:
             paid = wanted.is_owner and each.outcome.status > 0
-            told.append(Told(wanted.fetch_id, each.outcome, paid=paid))
+            source_id = wanted.request.source_id
+            told.append(Told(wanted.fetch_id, each.outcome, paid=paid, source_id=source_id))
     return told
 
 
@@ -241,7 +243,7 @@ def _skipped(
 ) -> Told:
     outcome = FetchOutcome(
         state=FetchState.SKIPPED,
-        url=wanted.request.url,
+        url=redact_url(wanted.request.url),
         reason=reason,
         detail=detail,
         until_ms=until_ms,

@@ -2,6 +2,7 @@
 
 import asyncio
 import multiprocessing
+import resource
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -78,11 +79,17 @@ _BROKEN_PARSER = (
 
 
 class ParsePool:
-    """A few processes that parse. One that takes too long is killed and replaced."""
+    """A few processes that parse. One that takes too long is killed and replaced, one that takes too much fails."""
 
-    def __init__(self, processes: int, timeout_s: float, parse: Parse = parse_reply) -> None:
-        """Start no process yet; each imports the extractor once. `parse` runs there, so it must be importable."""
+    def __init__(
+        self, processes: int, timeout_s: float, parse: Parse = parse_reply, *, memory_mib: int = 0
+    ) -> None:
+        """Start no process yet; each imports the extractor once. `parse` runs there, so it must be importable.
+
+        memory_mib: what each may hold at most; 0: no limit.
+        """
         self._processes = processes
+        self._memory_mib = memory_mib
         self._timeout_s = timeout_s
         self._parse = parse
         self._turns = asyncio.Semaphore(processes)
@@ -120,12 +127,26 @@ class ParsePool:
 
     def _open(self) -> ProcessPoolExecutor:
         # Spawned, not forked: the worker has threads and open connections.
-        return ProcessPoolExecutor(self._processes, mp_context=multiprocessing.get_context("spawn"))
+        return ProcessPoolExecutor(
+            self._processes,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_limit_memory,
+            initargs=(self._memory_mib,),
+        )
 
     def _replace(self, pool: ProcessPoolExecutor) -> None:
         if pool is self._pool:
             self._pool = self._open()
         _kill(pool)
+
+
+def _limit_memory(mib: int) -> None:
+    """Bound what this process may allocate: data, not address space, of which libraries map more than they use."""
+    if mib:
+        with suppress(
+            ValueError, OSError
+        ):  # a stricter limit is there already, or the system knows none
+            resource.setrlimit(resource.RLIMIT_DATA, (mib * 2**20, mib * 2**20))
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:

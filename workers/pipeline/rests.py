@@ -79,6 +79,12 @@ class Rests:
         self._remember(host, pause_ms)
         return pause_ms
 
+    async def after_nothing(self, request: Request, host: str, pacing: Pacing) -> int:
+        """Return how long the host rests after a request that it may not even have seen: its pause, and no back-off."""
+        pause_ms = await self._pause_ms(request, host, pacing)
+        self._remember(host, pause_ms)
+        return pause_ms
+
     async def _pause_ms(self, request: Request, host: str, pacing: Pacing) -> int:
         asked_s = max(pacing.crawl_delay_s or 0.0, pacing.stated_s or 0.0)
         capped_s = min(asked_s, self._settings.politeness.retry_after_cap_s)

@@ -14,6 +14,7 @@ from signal_search.contracts.trace import (
     Submitted,
 )
 
+from workers.fetching.redaction import redact_url
 from workers.pipeline.state import JobView
 
 Facts = tuple[str, dict[str, object]]
@@ -76,7 +77,7 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
     if isinstance(entry, FetchQueued):
         return "fetch_queued", {
             "fetch": entry.fetch_id,
-            "url": entry.request.url,
+            "url": redact_url(entry.request.url),
             "host": entry.host,
             "disposition": entry.disposition,
             "relevance": entry.relevance,

@@ -21,6 +21,7 @@ SignalSearchError
 │   ├── SourceFailed (source)
 │   │   ├── TimedOut         source_timed_out
 │   │   ├── Unreachable      source_unreachable
+│   │   │   └── Dropped      the same; may be sent again at once or later
 │   │   ├── TooManyRequests  source_rate_limited (retry_after_s)
 │   │   ├── ServerFault      source_server_fault
 │   │   ├── Denied           source_denied (401, 402, 403, 407, 451)
@@ -196,6 +197,10 @@ class Unreachable(SourceFailed):
     """No connection to the source could be made."""
 
     code = "source_unreachable"
+
+
+class Dropped(Unreachable):
+    """The source closed an idle connection as a request went out on it."""
 
 
 class TooManyRequests(SourceFailed):

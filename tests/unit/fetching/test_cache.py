@@ -34,7 +34,14 @@ def date(offset_s: int) -> str:
         (200, {"cache-control": "max-age=60", "vary": "*"}, 0),
         (200, {"cache-control": "max-age=60", "vary": "Accept-Encoding"}, 60),
         (200, {"expires": date(120), "date": date(0)}, 120),
-        (200, {"expires": date(120), "date": date(-30)}, 150),
+        (200, {"expires": date(120), "date": date(-30)}, 120),
+        # RFC 9111, 4.2.3: a Date half a minute old is an age, whether or not a cache says so
+        (200, {"cache-control": "max-age=60", "date": date(-30)}, 30),
+        (200, {"cache-control": "max-age=60", "date": date(-30), "age": "45"}, 15),
+        (200, {"cache-control": "max-age=60", "date": date(30)}, 60),
+        (200, {"cache-control": "max-age=60", "date": "yesterday"}, 60),
+        # RFC 9111, 4.2.1: of two the first
+        (200, {"cache-control": "max-age=5, max-age=3600"}, 5),
         (200, {"expires": date(120)}, 120),
         (200, {"expires": "0"}, 0),
         (200, {"expires": date(120), "cache-control": "max-age=5"}, 5),
@@ -93,6 +100,8 @@ def test_fingerprint_ignores_who_asks_how_deep() -> None:
         ("http://user:pw@example.com:8080/", "example.com:8080", "http://example.com:8080"),
         ("http://127.0.0.1:8000/a?b=/c@d", "127.0.0.1:8000", "http://127.0.0.1:8000"),
         ("http://[2606:4700::1111]/", "[2606:4700::1111]", "http://[2606:4700::1111]"),
+        ("http://Example.com./a", "example.com", "http://example.com"),
+        ("http://example.com.:8080/a", "example.com:8080", "http://example.com:8080"),
     ],
 )
 def test_host_and_origin(url: str, host: str, origin: str) -> None:

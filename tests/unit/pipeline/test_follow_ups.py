@@ -82,6 +82,21 @@ def test_redirects_in_a_row_are_capped(hops: int, followed: bool) -> None:
     assert named(wanted) == ([("q1.one#1" + ".0" * (hops + 1), f"{SITE}{hops + 1}")] * followed)
 
 
+@pytest.mark.parametrize(
+    ("to", "method", "followed"),
+    [("a", "GET", False), ("b", "GET", False), ("c", "GET", True), ("a", "POST", True)],
+)
+def test_no_redirect_is_followed_in_a_circle(to: str, method: str, followed: bool) -> None:
+    """b was asked after a, and leads on; after a form was sent, its own address is another request."""
+    chain = [
+        queued("q1.one#1", SITE + "a", method=method),
+        moved("q1.one#1", SITE + "b"),
+        queued("q1.one#1.0", SITE + "b"),
+        moved("q1.one#1.0", SITE + to),
+    ]
+    assert bool(of_call(*chain)) is followed
+
+
 def test_a_follow_up_after_redirects_has_hops_of_its_own() -> None:
     chain = [
         queued("q1.one#1.0.0.0.1", SITE + "x"),
