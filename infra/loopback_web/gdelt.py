@@ -9,7 +9,7 @@ import re
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import Story, stories
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Pace
+from infra.loopback_web.library import Pace
 from infra.loopback_web.search import Index
 
 _KNOWN = {
@@ -42,7 +42,7 @@ class Gdelt:
             return exchange.method_not_allowed("GET", "HEAD")
         if ask.path != "/api/v2/doc/doc":
             return exchange.page("<html><body>404</body></html>", status=404)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             text = "Please limit requests to one every 5 seconds or contact us for larger queries."
             return exchange.text(text, status=429)
         wrong = _wrong(ask.fields)

@@ -9,7 +9,7 @@ import re
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import Story, stories
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Pace
+from infra.loopback_web.library import Pace
 from infra.loopback_web.search import Index
 
 _KNOWN = {"q", "page-size", "page", "order-by", "show-fields", "from-date", "to-date", "use-date"}
@@ -33,7 +33,7 @@ class Guardian:
             return exchange.method_not_allowed("GET", "HEAD")
         if not ask.fields.get("api-key"):
             return exchange.json({"message": "No API key found in request"}, status=401)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             return exchange.json({"message": "API rate limit exceeded"}, status=429)
         if ask.path != "/search":
             return _error(404, "The requested resource could not be found.")

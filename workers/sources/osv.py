@@ -10,6 +10,7 @@ from msgspec import Struct
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import call
 from workers.records import line, read_json, refuse, refuse_error
 
 _MAX_IDS = 3
@@ -79,13 +80,7 @@ class Osv:
         ids = list(dict.fromkeys(_normal(each) for each in _ID.findall(ask.text)))[:_MAX_IDS]
         root = self._config.endpoint.rstrip("/")
         return tuple(
-            Request(
-                url=f"{root}/{quote(each, safe='')}",
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-            )
-            for each in ids
+            call(self._config, self.name, f"{root}/{quote(each, safe='')}") for each in ids
         )
 
     def parse(self, request: Request, reply: Reply) -> Parsed:

@@ -5,7 +5,7 @@ The summary a machine wrote (`tldr`) is not asked for: it is no evidence.
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
@@ -13,6 +13,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_arxiv, normal_doi
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -129,16 +130,8 @@ class SemanticScholar:
         )
 
     def _request(self, path: str, fields: dict[str, str]) -> Request:
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint.rstrip('/')}/{path}?{query}"
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-        )
+        url = address(self._config, f"{self._config.endpoint.rstrip('/')}/{path}", fields)
+        return call(self._config, self.name, url)
 
     def _document(self, paper: _Paper, reply: Reply) -> Document:
         ids = paper.external_ids or _Ids()
