@@ -7,7 +7,7 @@ read is left out and counted, it does not spoil the others. What is no answer at
 import html
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import quote
 
@@ -193,6 +193,11 @@ def days_of(freshness: str | None) -> tuple[str, str] | None:
     if found is None or "" in (first := iso(found[1]), last := iso(found[2])):
         return None
     return (first, last) if len(first) == len(last) == 10 and first <= last else None
+
+
+def seconds_of(day: str) -> int:
+    """Return the Unix time of the start of a day, UTC; nothing that is asked for by it is older than the epoch."""
+    return max(0, int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()))
 
 
 def size_of(ask: SourceQuery, most: int) -> int:

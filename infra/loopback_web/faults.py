@@ -22,6 +22,7 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What goes wrong on `host`.
 
     latency_s: wait first. status: answer this instead. retry_after: seconds or an HTTP date, sent as the header.
+    stall_s: wait between the halves of the body. charset: the body is written in this charset, whatever is declared.
     html_error: the body is a page of HTML (status 502 unless given). truncate: half of the body is missing, as if
     the source had written it so. reset: the connection is reset before any answer. captcha_200: a challenge page
     with status 200. count: for how many requests; None until the faults are cleared.
@@ -29,6 +30,8 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     host: str
     latency_s: float = 0.0
+    stall_s: float = 0.0
+    charset: str = ""
     status: int | None = None
     retry_after: str | int | None = None
     html_error: bool = False
@@ -90,6 +93,8 @@ def spoil(answer: Answer, fault: Fault) -> Answer:
         body, headers["content-type"] = b"", "text/plain"
     if fault.retry_after is not None:
         headers["retry-after"] = str(fault.retry_after)
+    if fault.charset:
+        body = body.decode("utf-8", "replace").encode(fault.charset, "replace")
     if fault.truncate:
         body = body[: len(body) // 2]
     return Answer(

@@ -25,6 +25,9 @@ _KNOWN = {
 _LANGUAGES = {"eng", "english", "zho", "chinese", "deu", "fra", "spa", "jpn"}
 _STAMP = re.compile(r"[0-9]{14}")
 _LONGEST_QUERY = 250
+_MAX_RECORDS = 250
+_OLDEST = "20170101000000"
+_SORTS = {"datedesc", "dateasc", "tonedesc", "toneasc", "hybridrel"}
 
 
 class Gdelt:
@@ -75,11 +78,21 @@ def _wrong(fields: dict[str, str]) -> str:
         return "Your query was too short or too long."
     if any(len(word) < 3 and word.isascii() for word in words):
         return "The specified phrase is too short."
+    return _wrong_choice(fields)
+
+
+def _wrong_choice(fields: dict[str, str]) -> str:
     language = re.search(r"\bsourcelang:(\w+)", fields["query"])
-    if language and language[1] not in _LANGUAGES:
-        return "Invalid/Unsupported Language."
+    most = fields.get("maxrecords", "75")
     stamps = (value for name, value in fields.items() if name.endswith("datetime"))
-    return "" if all(map(_STAMP.fullmatch, stamps)) else "Invalid/Unsupported Date."
+    checks = (
+        (language is not None and language[1] not in _LANGUAGES, "Invalid/Unsupported Language."),
+        (not most.isdecimal() or not 1 <= int(most) <= _MAX_RECORDS, "Invalid maxrecords."),
+        (fields.get("sort", "hybridrel").lower() not in _SORTS, "Invalid/Unsupported: sort."),
+        (not all(map(_STAMP.fullmatch, stamps)), "Invalid/Unsupported Date."),
+        (fields.get("startdatetime", "9") < _OLDEST, "Invalid query start date."),
+    )
+    return next((sentence for is_wrong, sentence in checks if is_wrong), "")
 
 
 def _seen(story: Story) -> str:

@@ -15,6 +15,8 @@ from infra.loopback_web.search import Index
 _KNOWN = {"q", "page-size", "page", "order-by", "show-fields", "from-date", "to-date", "use-date"}
 _KNOWN |= {"api-key", "section", "lang", "format"}
 _ORDERS = {"relevance", "newest", "oldest"}
+_DATES = {"published", "first-publication", "newspaper-edition", "last-modified"}
+_SHOWN = {"headline", "trailText", "bodyText", "byline", "body", "standfirst", "wordcount", "all"}
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -67,6 +69,10 @@ def _wrong(fields: dict[str, str]) -> str:
         return "page-size must be an integer between 1 and 200"
     if fields.get("order-by", "newest") not in _ORDERS:
         return "order-by"
+    if fields.get("use-date", "published") not in _DATES:
+        return "use-date"
+    if not set(filter(None, fields.get("show-fields", "").split(","))) <= _SHOWN:
+        return "show-fields"
     days = (fields.get("from-date", "2000-01-01"), fields.get("to-date", "2000-01-01"))
     return "" if all(map(_DAY.fullmatch, days)) else "date"
 

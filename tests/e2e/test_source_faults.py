@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import formatdate
 from itertools import product
 from urllib.parse import urlsplit
 
@@ -56,6 +57,8 @@ class Mode:
     reason: str
     rests: bool = True
     pages: bool = True  # whether a page shows the fault too: half a page is still a page
+    dated: bool = False  # the time to come back is a date
+    readable: bool = False  # who looks at the first bytes may read it all the same
 
 
 MODES = {
@@ -63,6 +66,16 @@ MODES = {
     for each in (
         Mode("latency", {"latency_s": TIMEOUT_S + 0.5}, "source_timed_out"),
         Mode("429 with a time", {"status": 429, "retry_after": SHORT_S}, "source_rate_limited"),
+        Mode("429 with a date", {"status": 429}, "source_rate_limited", dated=True),
+        Mode("a stall", {"stall_s": TIMEOUT_S + 0.5}, "source_timed_out"),
+        Mode(
+            "wrong charset",
+            {"charset": "utf-16"},
+            "source_bad_reply",
+            rests=False,
+            pages=False,
+            readable=True,
+        ),
         Mode("429 bare", {"status": 429}, "source_rate_limited"),
         Mode("503", {"status": 503}, "source_server_fault"),
         Mode("502 with a page", {"html_error": True}, "source_server_fault"),
@@ -127,8 +140,10 @@ class Play:
 
     def _all(self, mode: Mode) -> dict[str, Told]:
         self._web.faults.clear()
+        soon = {"retry_after": formatdate(time.time() + SHORT_S, usegmt=True)} if mode.dated else {}
         for host in HOSTS:
-            self._web.faults.add(Fault(host=host, count=None, **mode.fault))  # type: ignore[arg-type]
+            fault = Fault(host=host, count=None, **mode.fault, **soon)  # type: ignore[arg-type]
+            self._web.faults.add(fault)
         with ThreadPoolExecutor(20) as pool:
             found = dict(zip(HOSTS, pool.map(self._ask, self.targets.values()), strict=True))
         self._web.faults.clear()
@@ -202,6 +217,10 @@ def test_a_source_with_a_fault_is_named_with_its_reason(play: Play, name: str, h
         assert outcome.state == "answered" or outcome.reason
         return
     assert outcome.source_id == target.source_id
+    if mode.readable and outcome.state == "answered":
+        assert result.findings
+        assert all("\ufffd" not in each.statement for each in result.findings)
+        return
     assert (outcome.documents, result.findings, result.confidence) == (0, (), 0.0)
     assert result.stop.reason == "no_source_reached"
     assert outcome.reason in reasons(mode, target)

@@ -24,6 +24,9 @@ _FIELDS = (
 )
 
 
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
 class _Date(Struct, frozen=True):
     date: str | None = None
     type: str | None = None
@@ -202,7 +205,8 @@ def _text(study: _Study) -> str:
     ]
     facts = "\n".join(each for each in sentences if each)
     summary = lines(protocol.description_module.brief_summary)
-    return f"{facts}\n\n{summary}".strip()
+    # Long texts are Markdown, in which "\>=" is ">=".
+    return _ESCAPED.sub(r"\1", f"{facts}\n\n{summary}".strip())
 
 
 def _results(posted: bool | None) -> str:  # noqa: FBT001

@@ -28,6 +28,7 @@ from workers.records import (
     size_of,
 )
 
+_UNKNOWN = "Resource not found"  # with status 404, of a DOI of another agency or of none
 _MAX_ROWS = 100
 _MAX_QUERY_CHARS = 500
 # Without `select` a record carries its whole reference list, often hundreds of kilobytes.
@@ -110,8 +111,9 @@ class Crossref:
         """
         dois = dois_in(ask.text)
         urls = [self._address(f"/{quote(doi, safe='', errors='replace')}", {}) for doi in dois]
-        urls = urls or [self._address("", _search(ask))]
-        return tuple(call(self._config, self.name, url) for url in urls)
+        if urls:
+            return tuple(call(self._config, self.name, url, answers=(404,)) for url in urls)
+        return (call(self._config, self.name, self._address("", _search(ask))),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn records into documents of title and abstract, or of title, container, year and publisher.
@@ -119,6 +121,8 @@ class Crossref:
         Raises:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, a failure sent with 200.
         """
+        if reply.status == 404 and reply.text.strip().startswith(_UNKNOWN):
+            return Parsed(total=0)
         items, total = _records(_read(reply))
         works = readable(items, _Work)
         kept = [

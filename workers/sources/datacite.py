@@ -144,6 +144,8 @@ class DataCite:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, an error sent as an answer.
         """
         body = read_json(reply, _Body)
+        if reply.status == 404 and body.errors:
+            return Parsed(total=0)  # a DOI of another agency, or of none
         if body.errors is not None:
             refuse_error(reply, body.errors)
         data = body.data
@@ -161,7 +163,10 @@ class DataCite:
         polite = {"mailto": self._config.mailto} if self._config.mailto else {}
         root = self._config.endpoint.rstrip("/")
         return call(
-            self._config, self.name, address(self._config, f"{root}{path}", fields | polite)
+            self._config,
+            self.name,
+            address(self._config, f"{root}{path}", fields | polite),
+            answers=(404,) if path else (),
         )
 
     def _document(self, record: _Attributes, reply: Reply) -> Document:

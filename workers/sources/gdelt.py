@@ -23,6 +23,7 @@ _MOST_WORDS = 5
 _MOST_QUERY_CHARS = 200  # it refuses longer ones somewhere above 213
 _SHORTEST_WORD = 3
 _MOST_PAGES = 5
+_OLDEST = "2017-01-01"  # an earlier start is refused, whatever the end
 _PAUSE_S = 5.0  # its own words: "limit requests to one every 5 seconds"
 _LANGUAGES = {"en": "eng", "zh": "zho", "de": "deu", "fr": "fra", "es": "spa", "ja": "jpn"}
 _CODES = {
@@ -78,7 +79,7 @@ class Gdelt:
         }
         days = days_of(ask.freshness)
         if days:
-            first, last = (day.replace("-", "") for day in days)
+            first, last = (day.replace("-", "") for day in (max(days[0], _OLDEST), days[1]))
             fields |= {"startdatetime": f"{first}000000", "enddatetime": f"{last}235959"}
         url = address(self._config, self._config.endpoint, fields, safe=":")
         return (call(self._config, self.name, url),)

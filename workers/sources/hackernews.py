@@ -5,7 +5,6 @@ first thousand hits can be reached, whatever the page number, which the note say
 """
 
 import re
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -25,6 +24,7 @@ from workers.records import (
     readable,
     refuse,
     refuse_error,
+    seconds_of,
     size_of,
     words_of,
 )
@@ -131,7 +131,7 @@ def _period(freshness: str | None) -> dict[str, str]:
     days = days_of(freshness)
     if days is None:
         return {}
-    start, end = (int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) for day in days)
+    start, end = map(seconds_of, days)
     return {"numericFilters": f"created_at_i>={start},created_at_i<{end + _DAY_S}"}
 
 

@@ -38,6 +38,7 @@ _MAX_LIMIT = 100
 _MAX_WORDS = 12
 _FIELDS = "title,abstract,authors,year,publicationDate,venue,journal,externalIds,publicationTypes"
 _ARXIV_ID = re.compile(r"(?i)\barxiv\s?:\s?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})")
+_UNKNOWN = re.compile(r"(?i)\bpaper\b.{0,200}\bnot found")  # with status 404
 _KINDS = {
     "JournalArticle": "journal-article",
     "Conference": "proceedings-article",
@@ -114,6 +115,8 @@ class SemanticScholar:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, an error sent as an answer.
         """
         body = read_json(reply, _Body)
+        if reply.status == 404 and _UNKNOWN.search(str(body.error)):
+            return Parsed(total=0)
         if body.error is not None or body.message is not None:
             refuse_error(reply, body.error or body.message)
         items = body.data
@@ -131,7 +134,7 @@ class SemanticScholar:
 
     def _request(self, path: str, fields: dict[str, str]) -> Request:
         url = address(self._config, f"{self._config.endpoint.rstrip('/')}/{path}", fields)
-        return call(self._config, self.name, url)
+        return call(self._config, self.name, url, answers=(404,))
 
     def _document(self, paper: _Paper, reply: Reply) -> Document:
         ids = paper.external_ids or _Ids()

@@ -24,6 +24,7 @@ from workers.records import (
     readable,
     refuse,
     refuse_error,
+    seconds_of,
     size_of,
     words_of,
 )
@@ -165,7 +166,7 @@ def _period(freshness: str | None) -> dict[str, str]:
     days = days_of(freshness)
     if days is None:
         return {}
-    start, end = (int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) for day in days)
+    start, end = map(seconds_of, days)
     return {"fromdate": str(start), "todate": str(end + _DAY_S - 1)}
 
 
