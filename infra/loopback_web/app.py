@@ -164,7 +164,9 @@ class App:
             await _send(send, self._control(ask), ask.method)
             return
         fault = self._faults.take(ask.host)
-        answer = self._site(ask) if fault is None else spoil(self._site(ask), fault)
+        answer = self._site(ask)
+        if fault is not None:
+            answer = spoil(answer, fault, now_ms=ask.now_ms)
         await asyncio.sleep(answer.delay_s + (fault.latency_s if fault else 0.0))
         if fault is not None and fault.reset:
             self._note(ask, 0, "fault")
@@ -248,10 +250,12 @@ async def _send(send: Send, answer: Answer, method: str, *, stall_s: float = 0.0
     headers = {**answer.headers, "content-length": str(len(answer.body))}
     if answer.status in {204, 304}:
         del headers["content-length"]
+    body = b"" if method == "HEAD" else answer.body
+    if stall_s and not body:
+        await asyncio.sleep(stall_s)
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})
-    body = b"" if method == "HEAD" else answer.body
-    if stall_s:
+    if stall_s and body:
         half = len(body) // 2
         await send({"type": "http.response.body", "body": body[:half], "more_body": True})
         await asyncio.sleep(stall_s)
