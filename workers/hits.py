@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 from signal_search.contracts.document import Document
-from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
+from signal_search.contracts.source import Parsed, Reply, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import page
 from workers.records import iso, language, left_out, line, lines
 
 _MAX_PAGES: Final = 5
@@ -65,7 +66,7 @@ def evidence(
     notes = (note, left_out(len(hits), len(usable), "without a web address"))
     return Parsed(
         documents=tuple(documents),
-        requests=tuple(_page(config, adapter, hit.url) for hit in kept[:_MAX_PAGES]),
+        requests=tuple(page(config, adapter, hit.url) for hit in kept[:_MAX_PAGES]),
         note="; ".join(filter(None, notes)),
         total=None if hits else 0,
     )
@@ -89,10 +90,6 @@ def _document(config: SourceConfig, reply: Reply, hit: Hit) -> Document:
             signals=("snippet",),
         ),
     )
-
-
-def _page(config: SourceConfig, adapter: str, url: str) -> Request:
-    return Request(url=url, adapter=adapter, source_id=config.id, kind="page", depth=1)
 
 
 def day_of(stated: str) -> str:

@@ -7,7 +7,7 @@ read is left out and counted, it does not spoil the others. What is no answer at
 import html
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import quote
 
@@ -134,7 +134,7 @@ def refuse_error(reply: Reply, told: object) -> NoReturn:
 
 
 def readable(items: Iterable[object], shape: type[Shape]) -> list[Shape]:
-    """Return the items that have the shape; numbers written as text are taken for numbers."""
+    """Return the items that have the shape; numbers written as text are taken for numbers, and the other way round."""
     found = (_one(item, shape) for item in items)
     return [each for each in found if each is not None]
 
@@ -143,7 +143,21 @@ def _one(item: object, shape: type[Shape]) -> Shape | None:
     try:
         return msgspec.convert(item, shape, strict=False)
     except (msgspec.ValidationError, RecursionError):
+        pass
+    try:
+        return msgspec.convert(_written_out(item), shape, strict=False)
+    except (msgspec.ValidationError, RecursionError):
         return None
+
+
+def _written_out(item: object) -> object:
+    """Return an item with its numbers as text: a volume that is 12 in one record is "12" in the next."""
+    if isinstance(item, dict):
+        return {name: _written_out(value) for name, value in item.items()}
+    if isinstance(item, list):
+        return [_written_out(each) for each in item]
+    is_number = isinstance(item, int | float) and not isinstance(item, bool)
+    return str(item) if is_number else item
 
 
 def left_out(found: int, kept: int, why: str = "unreadable or untitled") -> str:
@@ -179,6 +193,11 @@ def days_of(freshness: str | None) -> tuple[str, str] | None:
     if found is None or "" in (first := iso(found[1]), last := iso(found[2])):
         return None
     return (first, last) if len(first) == len(last) == 10 and first <= last else None
+
+
+def seconds_of(day: str) -> int:
+    """Return the Unix time of the start of a day, UTC; nothing that is asked for by it is older than the epoch."""
+    return max(0, int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()))
 
 
 def size_of(ask: SourceQuery, most: int) -> int:

@@ -41,6 +41,8 @@ from workers.toolbox import Toolbox, open_toolbox
 
 # A question that every catalogue in every subject has something on.
 _QUESTION: Final = {"en": "water quality", "zh": "水质"}
+# For sources that know things by their number alone.
+_NUMBERED: Final = "What is CVE-2021-44228?"
 _MAX_HOPS: Final = 3
 _LOOK_S: Final = 0.2
 _REFUSALS: Final = {
@@ -89,11 +91,17 @@ def _chosen(registry: Registry, only: Sequence[str]) -> list[Source]:
 
 def _set_up(guard: UrlGuard, source: Source) -> Health:
     try:
-        for request in source.adapter.build(_question(source)):
+        for request in _requests(source):
             guard.target(request.url)
     except AddressRefused as error:
         return _refused(source.row.id, SkipReason.ADDRESS, error.message)
     return Health(source_id=source.row.id, state="ready")
+
+
+def _requests(source: Source) -> tuple[Request, ...]:
+    """Return what a source makes of the general question or, if that is nothing, of one with a number."""
+    asked = source.adapter.build(_question(source))
+    return asked or source.adapter.build(SourceQuery(text=_NUMBERED, limit=1))
 
 
 def _question(source: Source) -> SourceQuery:
@@ -183,8 +191,12 @@ class _Check:
     def ask(self, sources: Sequence[Source]) -> Iterator[Health]:
         """Offer each source's question; what is refused at once is told at once."""
         for source in sources:
-            request = source.adapter.build(_question(source))[0]
-            yield from self._offer(_Open(source_id=source.row.id, request=request))
+            request = next(iter(_requests(source)), None)
+            if request is None:
+                detail = "it has no general question, so nothing was asked"
+                yield Health(source_id=source.row.id, state="ready", detail=detail)
+            else:
+                yield from self._offer(_Open(source_id=source.row.id, request=request))
 
     def answers(self) -> Iterator[Health]:
         """Tell what came, until all is answered or the time is over."""

@@ -54,14 +54,18 @@ def fill(template: str, ask: SourceQuery, *, words: int = 0) -> str:
 def fill_body(template: str, ask: SourceQuery, *, words: int = 0) -> str:
     """Return the JSON object of `name={blank}` pairs, those without a value left out; empty for an empty template.
 
-    What is all digits, such as `{limit}`, is a number.
+    `{limit}` and fixed digits are numbers; a question is text though it may be all digits.
     """
     values = dict(_values(ask, words))
-    pairs = (pair.partition("=") for pair in template.split())
-    filled = {name: _filled(text, values) for name, _, text in pairs}
-    said = {name: int(text) if _NUMBER.fullmatch(text) else text for name, text in filled.items()}
+    pairs = [pair.partition("=")[::2] for pair in template.split()]
+    said = {name: _typed(text, _filled(text, values)) for name, text in pairs}
     kept = {name: value for name, value in said.items() if value != ""}
     return msgspec.json.encode(kept).decode() if kept else ""
+
+
+def _typed(blank: str, value: str) -> str | int:
+    is_number = blank == "{limit}" or _NUMBER.fullmatch(blank)
+    return int(value) if is_number else value
 
 
 def blanks_of(template: str) -> frozenset[str]:

@@ -164,7 +164,9 @@ class App:
             await _send(send, self._control(ask), ask.method)
             return
         fault = self._faults.take(ask.host)
-        answer = self._site(ask) if fault is None else spoil(self._site(ask), fault)
+        answer = self._site(ask)
+        if fault is not None:
+            answer = spoil(answer, fault, now_ms=ask.now_ms)
         await asyncio.sleep(answer.delay_s + (fault.latency_s if fault else 0.0))
         if fault is not None and fault.reset:
             self._note(ask, 0, "fault")
@@ -172,7 +174,7 @@ class App:
             return
         # Logged before the last byte leaves: who has the answer must find the entry.
         self._note(ask, answer.status, answer.complaint)
-        await _send(send, answer, ask.method)
+        await _send(send, answer, ask.method, stall_s=fault.stall_s if fault else 0.0)
 
     def _site(self, ask: Ask) -> Answer:
         if ask.host in _SELF:
@@ -199,7 +201,8 @@ class App:
     def _add_fault(self, body: bytes) -> Answer:
         try:
             fault = msgspec.json.decode(body, type=Fault)
-        except msgspec.MsgspecError:
+            "".encode(fault.charset or "utf-8")
+        except (msgspec.MsgspecError, LookupError):
             return exchange.json({"error": "not a fault"}, status=400)
         self._faults.add(fault)
         return exchange.json(self._faults.active(), status=201)
@@ -243,13 +246,21 @@ def _revalidated(ask: Ask, answer: Answer) -> Answer:
     return msgspec.structs.replace(answer, headers=headers)
 
 
-async def _send(send: Send, answer: Answer, method: str) -> None:
+async def _send(send: Send, answer: Answer, method: str, *, stall_s: float = 0.0) -> None:
     headers = {**answer.headers, "content-length": str(len(answer.body))}
     if answer.status in {204, 304}:
         del headers["content-length"]
+    body = b"" if method == "HEAD" else answer.body
+    if stall_s and not body:
+        await asyncio.sleep(stall_s)
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})
+    if stall_s and body:
+        half = len(body) // 2
+        await send({"type": "http.response.body", "body": body[:half], "more_body": True})
+        await asyncio.sleep(stall_s)
+        body = body[half:]
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _reset(scope: Scope) -> None:

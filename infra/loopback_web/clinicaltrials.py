@@ -10,7 +10,8 @@ import msgspec
 
 from infra.loopback_web import exchange
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Pace, Trial, official
+from infra.loopback_web.library import Pace
+from infra.loopback_web.official import Trial, official
 from infra.loopback_web.search import Index
 
 _KNOWN = {
@@ -23,17 +24,40 @@ _KNOWN = {
     "sort",
 }
 _KNOWN |= {"pageSize", "pageToken", "countTotal", "format", "markupFormat"}
-_FIELDS = frozenset(
-    re.findall(
-        r"\w+",
-        "NCTId BriefTitle BriefSummary OverallStatus WhyStopped StartDate PrimaryCompletionDate CompletionDate "
-        "StudyFirstPostDate StudyType Phase EnrollmentInfo LeadSponsorName Condition InterventionType InterventionName "
-        "PrimaryOutcomeMeasure PrimaryOutcomeTimeFrame HasResults OfficialTitle Acronym",
-    )
-)
+# What a field is called (data-api/about-api/study-data-structure) and where its value stands. A date and whether it is
+# the actual or an expected one are two fields.
+_PROTOCOL = "protocolSection."
+_STATUS = f"{_PROTOCOL}statusModule."
+_FIELDS = {
+    "NCTId": f"{_PROTOCOL}identificationModule.nctId",
+    "BriefTitle": f"{_PROTOCOL}identificationModule.briefTitle",
+    "BriefSummary": f"{_PROTOCOL}descriptionModule.briefSummary",
+    "OverallStatus": f"{_STATUS}overallStatus",
+    "WhyStopped": f"{_STATUS}whyStopped",
+    "StartDate": f"{_STATUS}startDateStruct.date",
+    "StartDateType": f"{_STATUS}startDateStruct.type",
+    "PrimaryCompletionDate": f"{_STATUS}primaryCompletionDateStruct.date",
+    "PrimaryCompletionDateType": f"{_STATUS}primaryCompletionDateStruct.type",
+    "CompletionDate": f"{_STATUS}completionDateStruct.date",
+    "CompletionDateType": f"{_STATUS}completionDateStruct.type",
+    "StudyFirstPostDate": f"{_STATUS}studyFirstPostDateStruct.date",
+    "StudyType": f"{_PROTOCOL}designModule.studyType",
+    "Phase": f"{_PROTOCOL}designModule.phases",
+    "EnrollmentInfo": f"{_PROTOCOL}designModule.enrollmentInfo",
+    "EnrollmentCount": f"{_PROTOCOL}designModule.enrollmentInfo.count",
+    "EnrollmentType": f"{_PROTOCOL}designModule.enrollmentInfo.type",
+    "LeadSponsorName": f"{_PROTOCOL}sponsorCollaboratorsModule.leadSponsor.name",
+    "Condition": f"{_PROTOCOL}conditionsModule.conditions",
+    "InterventionType": f"{_PROTOCOL}armsInterventionsModule.interventions.type",
+    "InterventionName": f"{_PROTOCOL}armsInterventionsModule.interventions.name",
+    "PrimaryOutcomeMeasure": f"{_PROTOCOL}outcomesModule.primaryOutcomes.measure",
+    "PrimaryOutcomeTimeFrame": f"{_PROTOCOL}outcomesModule.primaryOutcomes.timeFrame",
+    "HasResults": "hasResults",
+}
 _POSTED = re.compile(
     r"AREA\[StudyFirstPostDate\]RANGE\[([0-9]{4}-[0-9]{2}-[0-9]{2}),([0-9]{4}-[0-9]{2}-[0-9]{2})\]"
 )
+_SORTS = {"@relevance", "StudyFirstPostDate", "LastUpdatePostDate", "EnrollmentCount"}
 _MIN_SHARE = 0.5
 
 
@@ -50,7 +74,7 @@ class ClinicalTrials:
         """Answer one request."""
         if ask.method not in {"GET", "HEAD"}:
             return exchange.method_not_allowed("GET", "HEAD")
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             return exchange.text("Too Many Requests", status=429)
         if ask.path != "/api/v2/studies":
             return exchange.text("Not Found", status=404)
@@ -59,7 +83,11 @@ class ClinicalTrials:
             return msgspec.structs.replace(exchange.text(wrong, status=400), complaint=wrong)
         found = self._found(ask.fields)
         size = int(ask.fields.get("pageSize", "10"))
-        body: dict[str, object] = {"studies": [_study(each) for each in found[:size]]}
+        paths = [_FIELDS[name].split(".") for name in _chosen(ask.fields)]
+        shown = [_study(each) for each in found[:size]]
+        body: dict[str, object] = {
+            "studies": [_only(each, paths) for each in shown] if paths else shown
+        }
         if ask.fields.get("countTotal") == "true":
             body["totalCount"] = len(found)
         return exchange.json(body)
@@ -82,17 +110,40 @@ def _searchable(trial: Trial) -> str:
 
 def _wrong(fields: dict[str, str]) -> str:
     unknown = sorted(fields.keys() - _KNOWN)
-    if unknown:
-        return f"Unknown parameter: {unknown[0]}"
-    size = fields.get("pageSize", "10")
-    if not size.isdecimal() or int(size) > 1000:
-        return "Parameter `pageSize` has incorrect format"
-    if set(filter(None, fields.get("fields", "").split(","))) - _FIELDS:
-        return "Parameter `fields` has an unknown field"
-    if "filter.advanced" in fields and not _POSTED.fullmatch(fields["filter.advanced"]):
-        return "Parameter `filter.advanced` has incorrect syntax"
-    ids = fields.get("filter.ids", "NCT00000000").split("|")
-    return "" if all(re.fullmatch("NCT[0-9]{8}", each) for each in ids) else "Bad `filter.ids`"
+    size, ids = fields.get("pageSize", "10"), fields.get("filter.ids", "NCT00000000").split("|")
+    advanced = fields.get("filter.advanced")
+    checks = (
+        (bool(unknown), f"Unknown parameter: {', '.join(unknown)}"),
+        (not size.isdecimal() or int(size) > 1000, "Parameter `pageSize` has incorrect format"),
+        (not set(_chosen(fields)) <= _FIELDS.keys(), "Parameter `fields` has an unknown field"),
+        (fields.get("sort", "@relevance") not in _SORTS, "Parameter `sort` has an unknown field"),
+        (fields.get("format", "json") != "json", "Parameter `format`: only JSON is served here"),
+        (fields.get("countTotal", "true") not in {"true", "false"}, "Bad `countTotal`"),
+        (
+            advanced is not None and not _POSTED.fullmatch(advanced),
+            "Parameter `filter.advanced` has incorrect syntax",
+        ),
+        (not all(re.fullmatch("NCT[0-9]{8}", each) for each in ids), "Bad `filter.ids`"),
+    )
+    return next((sentence for is_wrong, sentence in checks if is_wrong), "")
+
+
+def _chosen(fields: dict[str, str]) -> list[str]:
+    return [name for name in re.split("[,|]", fields.get("fields", "")) if name]
+
+
+def _only(value: object, paths: list[list[str]]) -> object:
+    """Return what stands at the paths, in its place; lists are looked through."""
+    if isinstance(value, list):
+        return [_only(each, paths) for each in value]
+    if not isinstance(value, dict) or [] in paths:
+        return value
+    heads = {path[0] for path in paths}
+    return {
+        name: _only(each, [path[1:] for path in paths if path[0] == name])
+        for name, each in value.items()
+        if name in heads
+    }
 
 
 def _study(trial: Trial) -> dict[str, object]:

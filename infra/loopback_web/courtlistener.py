@@ -8,7 +8,8 @@ import re
 
 from infra.loopback_web import exchange
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Opinion, Pace, official
+from infra.loopback_web.library import Pace
+from infra.loopback_web.official import Opinion, official
 from infra.loopback_web.search import Index
 
 _KNOWN = {"q", "type", "order_by", "filed_after", "filed_before", "court", "cursor", "highlight"}
@@ -34,7 +35,7 @@ class CourtListener:
             return exchange.method_not_allowed("GET", "HEAD")
         if ask.path != "/api/rest/v4/search/":
             return exchange.json({"detail": "Not found."}, status=404)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             message = "Request was throttled. Expected available in 60 seconds."
             return exchange.json({"detail": message}, status=429, retry_after="60")
         wrong = _wrong(ask.fields)

@@ -8,7 +8,8 @@ import re
 
 from infra.loopback_web import exchange
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Filing, Pace, official
+from infra.loopback_web.library import Pace
+from infra.loopback_web.official import Filing, official
 from infra.loopback_web.search import Index
 
 _KNOWN = {"q", "dateRange", "startdt", "enddt", "forms", "from", "ciks", "category", "entityName"}
@@ -42,7 +43,7 @@ class Edgar:
             return exchange.text("User-agent: *\nAllow: /Archives/edgar/data\nDisallow: /cgi-bin\n")
         if not _is_declared(ask.headers.get("user-agent", "")):
             return exchange.page(_UNDECLARED, status=403)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             return exchange.page(_TOO_FAST, status=403)
         return self._search(ask) if ask.host == "efts.sec.gov" else self._page(ask.path)
 

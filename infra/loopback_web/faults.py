@@ -1,6 +1,7 @@
 """Faults on order: what a host does wrong for its next requests, set by POST to /__faults."""
 
 import gzip
+from email.utils import formatdate
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +22,9 @@ _ERROR_PAGE = (
 class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What goes wrong on `host`.
 
-    latency_s: wait first. status: answer this instead. retry_after: seconds or an HTTP date, sent as the header.
+    latency_s: wait first. status: answer this instead. retry_after: seconds or an HTTP date, sent as the header;
+    retry_date_s: so many seconds from now, sent as a date.
+    stall_s: wait between the halves of the body. charset: the body is written in this charset, whatever is declared.
     html_error: the body is a page of HTML (status 502 unless given). truncate: half of the body is missing, as if
     the source had written it so. reset: the connection is reset before any answer. captcha_200: a challenge page
     with status 200. count: for how many requests; None until the faults are cleared.
@@ -29,8 +32,11 @@ class Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     host: str
     latency_s: float = 0.0
+    stall_s: float = 0.0
+    charset: str = ""
     status: int | None = None
     retry_after: str | int | None = None
+    retry_date_s: int | None = None
     html_error: bool = False
     truncate: bool = False
     reset: bool = False
@@ -74,7 +80,7 @@ class Faults:
             del self._left[place]
 
 
-def spoil(answer: Answer, fault: Fault) -> Answer:
+def spoil(answer: Answer, fault: Fault, *, now_ms: int = 0) -> Answer:
     """Return the answer as the fault makes it; latency and reset are the server's to carry out."""
     if fault.captcha_200:
         return exchange.page(_CHALLENGE)
@@ -90,6 +96,12 @@ def spoil(answer: Answer, fault: Fault) -> Answer:
         body, headers["content-type"] = b"", "text/plain"
     if fault.retry_after is not None:
         headers["retry-after"] = str(fault.retry_after)
+    if fault.retry_date_s is not None:
+        headers["retry-after"] = formatdate(now_ms / 1000 + fault.retry_date_s, usegmt=True)
+    if fault.charset:
+        body = body.decode("utf-8", "replace").encode(fault.charset, "replace")
+        headers.pop("etag", None)  # nobody is to keep this
+        headers["cache-control"] = "no-store"
     if fault.truncate:
         body = body[: len(body) // 2]
     return Answer(

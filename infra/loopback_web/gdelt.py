@@ -9,7 +9,7 @@ import re
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import Story, stories
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Pace
+from infra.loopback_web.library import Pace
 from infra.loopback_web.search import Index
 
 _KNOWN = {
@@ -25,6 +25,9 @@ _KNOWN = {
 _LANGUAGES = {"eng", "english", "zho", "chinese", "deu", "fra", "spa", "jpn"}
 _STAMP = re.compile(r"[0-9]{14}")
 _LONGEST_QUERY = 250
+_MAX_RECORDS = 250
+_OLDEST = "20170101000000"
+_SORTS = {"datedesc", "dateasc", "tonedesc", "toneasc", "hybridrel"}
 
 
 class Gdelt:
@@ -42,7 +45,7 @@ class Gdelt:
             return exchange.method_not_allowed("GET", "HEAD")
         if ask.path != "/api/v2/doc/doc":
             return exchange.page("<html><body>404</body></html>", status=404)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             text = "Please limit requests to one every 5 seconds or contact us for larger queries."
             return exchange.text(text, status=429)
         wrong = _wrong(ask.fields)
@@ -75,11 +78,21 @@ def _wrong(fields: dict[str, str]) -> str:
         return "Your query was too short or too long."
     if any(len(word) < 3 and word.isascii() for word in words):
         return "The specified phrase is too short."
+    return _wrong_choice(fields)
+
+
+def _wrong_choice(fields: dict[str, str]) -> str:
     language = re.search(r"\bsourcelang:(\w+)", fields["query"])
-    if language and language[1] not in _LANGUAGES:
-        return "Invalid/Unsupported Language."
+    most = fields.get("maxrecords", "75")
     stamps = (value for name, value in fields.items() if name.endswith("datetime"))
-    return "" if all(map(_STAMP.fullmatch, stamps)) else "Invalid/Unsupported Date."
+    checks = (
+        (language is not None and language[1] not in _LANGUAGES, "Invalid/Unsupported Language."),
+        (not most.isdecimal() or not 1 <= int(most) <= _MAX_RECORDS, "Invalid maxrecords."),
+        (fields.get("sort", "hybridrel").lower() not in _SORTS, "Invalid/Unsupported: sort."),
+        (not all(map(_STAMP.fullmatch, stamps)), "Invalid/Unsupported Date."),
+        (fields.get("startdatetime", "9") < _OLDEST, "Invalid query start date."),
+    )
+    return next((sentence for is_wrong, sentence in checks if is_wrong), "")
 
 
 def _seen(story: Story) -> str:

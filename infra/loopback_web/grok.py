@@ -1,7 +1,8 @@
-"""api.x.ai: the chat completions of a model that is asked to search.
+"""api.x.ai: the Responses API of a model that is asked to search.
 
 The model here names pages of the open web for what stands between the <query> tags, in fenced JSON, with words of its
-own beside them and one page that does not exist: what a model says about a page is not what the page says.
+own beside them and one page that does not exist: what a model says about a page is not what the page says. Without the
+tool `web_search` it knows of no page but that one.
 """
 
 import re
@@ -16,13 +17,20 @@ KEY = re.compile(r"xai-[A-Za-z0-9_-]{8,}")
 INVENTED: Final = "http://harbour.test/not-a-page"
 _SHAPE: Final[dict[str, type | tuple[type, ...]]] = {
     "model": str,
-    "messages": list,
-    "max_tokens": int,
+    "input": list,
+    "tools": list,
+    "tool_choice": str,
+    "max_output_tokens": int,
+    "max_turns": int,
     "temperature": (int, float),
+    "top_p": (int, float),
+    "store": bool,
     "stream": bool,
 }
+_TOOLS: Final = frozenset({"web_search", "x_search", "code_interpreter"})
 _QUERY = re.compile(r"<query>([\s\S]*)</query>")
-_MODEL = re.compile(r"grok-[a-z0-9.-]+")
+_MODEL = re.compile(r"grok-[a-z0-9-]+(?:\.[0-9]+)?")
+_OLD: Final = "/v1/chat/completions"
 
 
 class Grok:
@@ -30,7 +38,9 @@ class Grok:
 
     def __call__(self, ask: Ask) -> Answer:
         """Answer one request."""
-        if ask.path != "/v1/chat/completions":
+        if ask.path == _OLD and ask.method == "POST" and b"search_parameters" in ask.body:
+            return _refusal(410, "Live search is deprecated. Please switch to the Agent Tools API.")
+        if ask.path != "/v1/responses":
             return _refusal(404, "No such endpoint.")
         if ask.method != "POST":
             return exchange.method_not_allowed("POST")
@@ -38,7 +48,7 @@ class Grok:
             return _refusal(401, "Incorrect API key provided.")
         body = json_body.read(ask)
         wrong = "Failed to parse the request body." if body is None else _wrong(body)
-        return _refusal(400, wrong) if body is None or wrong else _completion(body)
+        return _refusal(400, wrong) if body is None or wrong else _response(body)
 
 
 def _refusal(status: int, told: str) -> Answer:
@@ -51,29 +61,52 @@ def _wrong(body: dict[str, Any]) -> str:
         return f"Invalid argument: {name}."
     if not _MODEL.fullmatch(body.get("model", "")):
         return "The model does not exist."
-    messages = body.get("messages", [])
-    roles = [each.get("role") if isinstance(each, dict) else None for each in messages]
-    return "" if roles == ["system", "user"] else "Invalid argument: messages."
+    if not set(_of(body, "tools", "type")) <= _TOOLS:
+        return "Invalid argument: tools."
+    if not 0 <= body.get("temperature", 1) <= 2 or body.get("max_output_tokens", 1) < 1:
+        return "Invalid argument: temperature or max_output_tokens."
+    return "" if _of(body, "input", "role") == ["system", "user"] else "Invalid argument: input."
 
 
-def _completion(body: dict[str, Any]) -> Answer:
-    said = body["messages"][1].get("content", "")
+def _of(body: dict[str, Any], field: str, key: str) -> list[object]:
+    items = body.get(field, [])
+    return [each.get(key) if isinstance(each, dict) else None for each in items]
+
+
+def _response(body: dict[str, Any]) -> Answer:
+    said = body["input"][1].get("content", "")
     asked = _QUERY.search(said if isinstance(said, str) else "")
-    pages = open_web.find(asked[1])[:4] if asked else []
+    searches = "web_search" in _of(body, "tools", "type")
+    pages = open_web.find(asked[1])[:4] if asked and searches else []
     results = [
         {"title": page.title, "url": page.url, "snippet": "A page that a model describes."}
         for page in pages
     ]
-    if results:
+    if results or not searches:
         results.append({"title": "Invented", "url": INVENTED, "snippet": "It does not exist."})
-    text = msgspec.json.encode({"results": results}).decode()
-    message = {"role": "assistant", "content": f"```json\n{text}\n```", "refusal": None}
+    text = f"```json\n{msgspec.json.encode({'results': results}).decode()}\n```"
+    cited = [_citation(page, text) for page in pages[:1]]
+    part = {"type": "output_text", "text": text, "annotations": cited, "logprobs": []}
+    message = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    call = {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
     return exchange.json(
         {
             "id": "loopback",
-            "object": "chat.completion",
+            "object": "response",
             "model": body["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 200, "completion_tokens": 100, "total_tokens": 300},
+            "status": "completed",
+            "output": [call, message] if searches else [message],
+            "usage": {"input_tokens": 200, "output_tokens": 100, "total_tokens": 300},
         }
     )
+
+
+def _citation(page: open_web.Found, text: str) -> dict[str, object]:
+    start = text.find(page.url)
+    return {
+        "type": "url_citation",
+        "url": page.url,
+        "title": page.title,
+        "start_index": start,
+        "end_index": start + len(page.url),
+    }

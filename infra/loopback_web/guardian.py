@@ -9,12 +9,14 @@ import re
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import Story, stories
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Pace
+from infra.loopback_web.library import Pace
 from infra.loopback_web.search import Index
 
 _KNOWN = {"q", "page-size", "page", "order-by", "show-fields", "from-date", "to-date", "use-date"}
 _KNOWN |= {"api-key", "section", "lang", "format"}
 _ORDERS = {"relevance", "newest", "oldest"}
+_DATES = {"published", "first-publication", "newspaper-edition", "last-modified"}
+_SHOWN = {"headline", "trailText", "bodyText", "byline", "body", "standfirst", "wordcount", "all"}
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -33,7 +35,7 @@ class Guardian:
             return exchange.method_not_allowed("GET", "HEAD")
         if not ask.fields.get("api-key"):
             return exchange.json({"message": "No API key found in request"}, status=401)
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             return exchange.json({"message": "API rate limit exceeded"}, status=429)
         if ask.path != "/search":
             return _error(404, "The requested resource could not be found.")
@@ -67,6 +69,10 @@ def _wrong(fields: dict[str, str]) -> str:
         return "page-size must be an integer between 1 and 200"
     if fields.get("order-by", "newest") not in _ORDERS:
         return "order-by"
+    if fields.get("use-date", "published") not in _DATES:
+        return "use-date"
+    if not set(filter(None, fields.get("show-fields", "").split(","))) <= _SHOWN:
+        return "show-fields"
     days = (fields.get("from-date", "2000-01-01"), fields.get("to-date", "2000-01-01"))
     return "" if all(map(_DAY.fullmatch, days)) else "date"
 

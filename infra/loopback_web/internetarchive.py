@@ -16,6 +16,7 @@ from msgspec import Struct
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import FOLDER
 from infra.loopback_web.exchange import Answer, Ask
+from infra.loopback_web.library import disliked
 from infra.loopback_web.search import Index
 
 _KNOWN = {"q", "fl[]", "rows", "page", "output", "sort[]", "callback", "save"}
@@ -64,7 +65,8 @@ class InternetArchive:
         if ask.path != "/advancedsearch.php" or not ask.fields.get("q"):
             return exchange.page("<html><body><h1>Internet Archive</h1></body></html>", status=404)
         if ask.fields.get("output") != "json":
-            return exchange.page("<html><body><h1>Advanced Search</h1></body></html>")
+            answer = exchange.page("<html><body><h1>Advanced Search</h1></body></html>")
+            return disliked(answer, "output")
         return self._search(ask)
 
     def _search(self, ask: Ask) -> Answer:

@@ -163,20 +163,3 @@ def official() -> Official:
     return msgspec.convert(
         tomllib.loads((FOLDER / "official.toml").read_text("utf-8")), Official, strict=False
     )
-
-
-class Pace:
-    """Counts requests of the last seconds, for hosts that publish how many they bear."""
-
-    def __init__(self, most: int, within_ms: int, *, enforced: bool) -> None:
-        """Allow `most` requests in any `within_ms` milliseconds."""
-        self._most, self._within_ms, self._enforced = most, within_ms, enforced
-        self._times_ms: list[int] = []
-
-    def is_exceeded(self, now_ms: int) -> bool:
-        """Count a request; tell whether it is one too many (which is then not counted)."""
-        self._times_ms = [each for each in self._times_ms if now_ms - each < self._within_ms]
-        if self._enforced and len(self._times_ms) >= self._most:
-            return True
-        self._times_ms.append(now_ms)
-        return False

@@ -1,7 +1,8 @@
 """api.openalex.org: the works routes.
 
 Strict: without `api_key` nothing is answered, unknown parameters, filters and selections are 400, an unknown work is
-404 with a page of HTML. When rates are enforced, the hundred-and-first request in a second is 429.
+404 with a page of HTML. When rates are enforced, the hundred-and-first request in a second is 403 (429 is for who
+has used up the day's credit).
 """
 
 import re
@@ -45,7 +46,7 @@ class OpenAlex:
         if not ask.fields.get("api_key"):
             return _refusal("Unauthorized", "An API key is required", status=401)
         if self._pace.refuses(ask.now_ms):
-            return _refusal("Rate limit exceeded", "More than 100 requests per second", status=429)
+            return _refusal("Forbidden", "More than 100 requests per second", status=403)
         wrong = _wrong(ask.fields)
         return _refusal("Invalid query parameters error.", wrong) if wrong else self._route(ask)
 

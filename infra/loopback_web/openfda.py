@@ -8,7 +8,8 @@ import re
 
 from infra.loopback_web import exchange
 from infra.loopback_web.exchange import Answer, Ask
-from infra.loopback_web.official import Label, Pace, official
+from infra.loopback_web.library import Pace
+from infra.loopback_web.official import Label, official
 from infra.loopback_web.search import terms
 
 _KNOWN = {"search", "limit", "skip", "sort", "count", "api_key"}
@@ -28,7 +29,7 @@ class OpenFda:
         """Answer one request."""
         if ask.method not in {"GET", "HEAD"}:
             return exchange.method_not_allowed("GET", "HEAD")
-        if self._pace.is_exceeded(ask.now_ms):
+        if self._pace.refuses(ask.now_ms):
             return _error(429, "OVER_RATE_LIMIT", "You have exceeded your rate limit.")
         if ask.path != "/drug/label.json":
             return _error(404, "NOT_FOUND", "Not found")

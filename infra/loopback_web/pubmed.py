@@ -21,6 +21,9 @@ _KNOWN = {
     ),
     "efetch.fcgi": frozenset((*_COMMON, "id")),
 }
+_SORTS = {"relevance", "pub_date", "Author", "JournalName"}
+_DATE_TYPES = {"pdat", "mdat", "edat"}
+_KINDS = {"abstract", "medline", "uilist", ""}
 _MAX_RESULTS = 10_000
 _XML = "text/xml; charset=UTF-8"
 _FIRST_ID = 99_000_001
@@ -74,9 +77,12 @@ class PubMed:
             "translationset": [],
             "querytranslation": fields["term"],
         }
+        strange = _passed_over(fields)
+        if strange:
+            told["warninglist"] = {"outputmessages": [strange], "quotedphrasesnotfound": []}
         if missing:
             told["errorlist"] = {"phrasesnotfound": missing, "fieldsnotfound": []}
-        return _found(told)
+        return _found(told, complaint=strange)
 
     def _matching(self, term: str) -> tuple[list[Paper], list[str]]:
         dois = re.findall(r"(\S+)\[doi\]", term)
@@ -99,7 +105,8 @@ class PubMed:
         by_id = {self._id(paper): paper for paper in self._library.papers}
         records = "".join(_record(each, by_id[each]) for each in ids if each in by_id)
         body = f"{_HEAD}<PubmedArticleSet>{records}</PubmedArticleSet>"
-        return exchange.text(body, kind=_XML)
+        kind = fields.get("rettype", "abstract")
+        return disliked(exchange.text(body, kind=_XML), "" if kind in _KINDS else "rettype")
 
 
 def _found(told: dict[str, object], *, complaint: str = "") -> Answer:
@@ -116,6 +123,13 @@ def _wrong(fields: dict[str, str], size: int, start: int) -> str:
     if len(dated) == 1 or not all(_DATE.fullmatch(each) for each in dated):
         return "Search Backend failed: mindate and maxdate stand together, as YYYY/MM/DD"
     return "" if fields.get("retmode") == "json" else "Only JSON is spoken here"
+
+
+def _passed_over(fields: dict[str, str]) -> str:
+    """Return what the real one only warns of, or leaves out without a word."""
+    if fields.get("sort", "relevance") not in _SORTS:
+        return f"Unknown sort schema '{fields['sort']}' ignored"
+    return "" if fields.get("datetype", "pdat") in _DATE_TYPES else "datetype"
 
 
 def _is_dated(paper: Paper, fields: dict[str, str]) -> bool:

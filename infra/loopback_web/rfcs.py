@@ -57,6 +57,8 @@ def datatracker(ask: Ask) -> Answer:
     limit, offset = fields.get("limit", "20"), fields.get("offset", "0")
     if not (limit.isdecimal() and offset.isdecimal()):
         return _refused("Invalid limit provided. Please provide a positive integer.")
+    if fields.get("format", "json") != "json":
+        return _refused("The format indicated 'format' had no available serialization method.")
     return _listed(fields, min(int(limit) or _MAX_LIMIT, _MAX_LIMIT), int(offset))
 
 

@@ -132,8 +132,10 @@ def _wrong(fields: dict[str, str], method: str) -> str:
         value = fields.get(name, "1")
         if not value.isdecimal() or not 1 <= int(value) <= most:
             return name
-    if fields.get("sort", "activity") not in _SORTS[method]:
-        return "sort"
+    orders = {"sort": _SORTS[method], "order": {"desc", "asc"}}
+    for name, allowed in orders.items():
+        if fields.get(name, min(allowed)) not in allowed:
+            return name
     times = (fields.get(name, "0") for name in ("fromdate", "todate"))
     if fields.get("filter", "default") not in _FILTERS or not all(map(str.isdecimal, times)):
         return "filter, fromdate or todate"

@@ -31,6 +31,11 @@ _ALLOWED: Final = {
     "start_date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
     "end_date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 }
+# Yes, no, or how.
+_OR_WORDS: Final = {
+    "include_answer": (True, False, "basic", "advanced"),
+    "include_raw_content": (True, False, "markdown", "text"),
+}
 _MAX_RESULTS: Final = 20
 _PAUSE_MS: Final = 600
 
@@ -70,6 +75,7 @@ def _wrong(body: dict[str, Any]) -> str:
     if "query" not in body:
         return "Query is missing."
     bad = [each for each in _ALLOWED if each in body and not _ALLOWED[each].fullmatch(body[each])]
+    bad += [name for name, more in _OR_WORDS.items() if body.get(name, True) not in more]
     if not 0 <= body.get("max_results", 5) <= _MAX_RESULTS:
         bad.append("max_results")
     if bad:

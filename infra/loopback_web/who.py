@@ -14,6 +14,7 @@ _KNOWN = {"$filter", "$orderby", "$top", "$skip", "$select", "$count"}
 _NAME_TEST = re.compile(r"contains\((?:tolower\(IndicatorName\)|IndicatorName),'((?:[^']|'')*)'\)")
 _PLACE_TEST = re.compile(r"SpatialDim eq '([A-Z]{3,10})'")
 _TIME_TEST = re.compile(r"TimeDim (ge|le) ([0-9]{4})")
+_ORDER = re.compile(r"TimeDim( desc| asc)?")
 _CONTEXT = "https://ghoapi.azureedge.net/api/$metadata#"
 
 
@@ -67,8 +68,11 @@ def _values(indicator: Indicator, options: dict[str, str]) -> Answer:
         for each in indicator.rows
         if (not places or each.place in places) and all(_in_time(each, *test) for test in times)
     ]
-    if options.get("$orderby") == "TimeDim desc":
-        rows.sort(key=lambda each: -each.year)
+    order = _ORDER.fullmatch(options.get("$orderby", "TimeDim desc"))
+    if order is None:
+        return _refusal("Could not find a property to order by.")
+    if "$orderby" in options:
+        rows.sort(key=lambda each: each.year, reverse=order[1] == " desc")
     shown = [_row(indicator, each, n) for n, each in enumerate(rows, 1)]
     body = {"@odata.context": f"{_CONTEXT}{indicator.code}"}
     return exchange.json({**body, "value": shown[: int(options.get("$top", "1000"))]})

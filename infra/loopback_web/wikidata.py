@@ -15,12 +15,14 @@ from msgspec import Struct
 from infra.loopback_web import exchange
 from infra.loopback_web.corpus import FOLDER
 from infra.loopback_web.exchange import Answer, Ask
+from infra.loopback_web.mediawiki import main_fault, strange_values
 
 _MAIN = {"action", "format", "formatversion", "maxlag", "errorformat", "uselang", "origin"}
 _SEARCH = {"search", "language", "type", "limit", "continue", "strictlanguage", "props", "profile"}
 _ENTITIES = {"ids", "props", "languages", "languagefallback", "sites", "titles", "redirects"}
 _PROPS = {"info", "sitelinks", "sitelinks/urls", "aliases", "labels", "descriptions", "claims"}
 _PROPS |= {"datatype"}
+_TYPES = {"item", "property", "lexeme", "form", "sense"}
 _MAX_SEARCH = 50
 _MAX_IDS = 50
 _FALLBACK = {"zh": ("zh", "zh-hans", "zh-cn", "mul", "en"), "en": ("en", "mul")}
@@ -86,6 +88,9 @@ class Wikidata:
 def _api(fields: dict[str, str]) -> Answer:
     if fields.get("format") != "json":
         return _error("badvalue", 'This emulator speaks "format" json only.')
+    code, told = main_fault(fields)
+    if code:
+        return _error(code, told)
     if fields.get("action") == "wbsearchentities":
         return _search(fields)
     if fields.get("action") == "wbgetentities":
@@ -100,8 +105,8 @@ def _search(fields: dict[str, str]) -> Answer:
     limit = fields.get("limit", "7")
     if not limit.isdecimal() or not 1 <= int(limit) <= _MAX_SEARCH:
         return _error("badinteger", 'The "limit" parameter must be between 1 and 50.')
-    if fields["language"] not in _FALLBACK:
-        return _error("badvalue", 'Unrecognized value for parameter "language".')
+    if fields["language"] not in _FALLBACK or fields.get("type", "item") not in _TYPES:
+        return _error("badvalue", 'Unrecognized value for parameter "language" or "type".')
     hits = [hit for item in items().values() if (hit := _hit(item, fields)) is not None]
     body = {"searchinfo": {"search": fields["search"]}, "search": hits[: int(limit)], "success": 1}
     return _answer(body, fields, _MAIN | _SEARCH)
@@ -221,10 +226,12 @@ def _datavalue(said: Statement) -> dict[str, object]:
 
 def _answer(body: dict[str, object], fields: dict[str, str], known: set[str]) -> Answer:
     unknown = ", ".join(sorted(fields.keys() - known))
-    if not unknown:
+    warnings = strange_values(fields, {"languages": _FALLBACK.keys()})
+    warnings += [f"Unrecognized parameters: {unknown}."] if unknown else []
+    if not warnings:
         return exchange.json(body)
-    told = {"main": {"warnings": f"Unrecognized parameters: {unknown}."}}
-    return exchange.json({"warnings": told, **body}, complaint=f"unknown parameters: {unknown}")
+    told = {"main": {"warnings": " ".join(warnings)}}
+    return exchange.json({"warnings": told, **body}, complaint="; ".join(warnings))
 
 
 def _error(code: str, info: str) -> Answer:

@@ -12,41 +12,21 @@ from urllib.parse import unquote
 from infra.loopback_web import corpus, exchange, wiki_text
 from infra.loopback_web.corpus import Article
 from infra.loopback_web.exchange import Answer, Ask
+from infra.loopback_web.mediawiki import main_fault, strange_values
 from infra.loopback_web.search import Index, terms
 
-_MAIN = {
-    "action",
-    "format",
-    "formatversion",
-    "maxlag",
-    "errorformat",
-    "origin",
-    "uselang",
-    "variant",
-    "utf8",
-}
-_SEARCH = {
-    "list",
-    "srsearch",
-    "srlimit",
-    "sroffset",
-    "srprop",
-    "srnamespace",
-    "srsort",
-    "srinfo",
-    "srwhat",
-}
-_PAGES = {
-    "prop",
-    "pageids",
-    "titles",
-    "explaintext",
-    "exintro",
-    "exlimit",
-    "exchars",
-    "exsentences",
-}
+_MAIN = {"action", "format", "formatversion", "maxlag", "errorformat", "origin", "uselang"}
+_MAIN |= {"variant", "utf8"}
+_SEARCH = {"list", "srsearch", "srlimit", "sroffset", "srprop", "srnamespace", "srsort"}
+_SEARCH |= {"srinfo", "srwhat"}
+_PAGES = {"prop", "pageids", "titles", "explaintext", "exintro", "exlimit", "exchars"}
+_PAGES |= {"exsentences"}
 _PAGES |= {"exsectionformat", "rvprop", "rvslots", "ppprop", "inprop", "redirects", "converttitles"}
+_CHOICES: dict[str, set[str]] = {
+    "prop": {"extracts", "revisions", "pageprops", "info"},
+    "rvprop": {"ids", "timestamp", "flags", "comment", "user", "content", "size"},
+    "ppprop": {"disambiguation", "wikibase_item", "defaultsort"},
+}
 _SEARCH_PROPS = {"size", "wordcount", "timestamp", "snippet"}
 _MAX_SEARCH = 500
 _MAX_IDS = 50
@@ -86,13 +66,13 @@ class Wikipedia:
         fields = ask.fields
         if fields.get("action") != "query" or fields.get("format") != "json":
             return _error("badvalue", 'Unrecognized value for parameter "action" or "format".')
-        if fields.get("formatversion") != "2":
-            return _error("badvalue", 'This emulator speaks "formatversion" 2 only.')
+        if "formatversion" not in fields or main_fault(fields)[0]:
+            return _error(*main_fault({"formatversion": "", **fields}))
         if fields.get("list") == "search":
             return self._search(fields)
         if "pageids" in fields or "titles" in fields:
             return self._extracts(fields)
-        return exchange.json({"batchcomplete": True})
+        return _answer({"batchcomplete": True}, _unknown(fields, _MAIN))
 
     def _search(self, fields: dict[str, str]) -> Answer:
         if not fields.get("srsearch"):
@@ -137,6 +117,7 @@ class Wikipedia:
             return _error("badinteger", 'Invalid value for integer parameter "exlimit".')
         allowed, warnings = _extract_limit(fields, exlimit)
         warnings += _unknown(fields, _MAIN | _PAGES)
+        warnings += [("query", told) for told in strange_values(fields, _CHOICES)]
         found = sorted(
             (self._find(each) for each in asked), key=lambda pair: pair[1].id if pair[1] else 0
         )

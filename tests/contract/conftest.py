@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from infra.loopback_web import LoopbackWeb
+from tests.fakes.caller import agent
 
 
 @pytest.fixture(scope="module")
@@ -18,3 +20,9 @@ def web(served: LoopbackWeb) -> LoopbackWeb:
     served.log.clear()
     served.faults.clear()
     return served
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with agent() as client:
+        yield client

@@ -1,7 +1,6 @@
 """The academic registers on the loopback web: as strict as the real ones, and our adapters understand them."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,12 +14,12 @@ from infra.catalog.catalog import shipped_rows
 from infra.clock import FixedClock
 from infra.http import RawReply
 from infra.loopback_web import LoopbackWeb
+from tests.fakes.caller import Caller
 from workers.adapter import SourceConfig
 from workers.fetching.outcomes import outcome_of_status
 from workers.registry import _ADAPTERS
 
 NOW_MS = 1_790_000_000_000
-AGENT = "SignalSearchBot/0.1 (+https://github.com/signal-search/signal-search)"
 HOSTS = {
     "openalex": "api.openalex.org",
     "semanticscholar": "api.semanticscholar.org",
@@ -30,39 +29,24 @@ HOSTS = {
     "dblp": "dblp.org",
     "doaj": "doaj.org",
 }
+TOO_FAST = {"openalex": 403}  # its 429 says that the day's credit is used up
 ROWS = {row.id: row for row in shipped_rows()}
 ESEARCH = "/entrez/eutils/esearch.fcgi?db=pubmed&retmode=json"
 EPMC = "/europepmc/webservices/rest/search?format=json"
 S2 = "/graph/v1/paper"
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[httpx.Client]:
-    with httpx.Client(trust_env=False, headers={"user-agent": AGENT}) as client:
-        yield client
-
-
-class Caller:
-    """Asks virtual hosts of one server, by the names of sources."""
-
-    def __init__(self, client: httpx.Client, port: int) -> None:
-        self.client, self.port = client, port
-
-    def __call__(self, name: str, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-        url = f"http://127.0.0.1:{self.port}{path}"
-        return self.client.request(method, url, headers={"host": HOSTS[name], **headers})
-
-    def fetch(self, request: Request) -> httpx.Response:
-        """Ask as the fetcher would: the key goes where the row says."""
-        parts = urlsplit(request.url)
-        assert (parts.scheme, parts.hostname) == ("https", HOSTS[request.adapter])
-        key = "&api_key=test-key" if request.auth else ""
-        return self(request.adapter, f"{parts.path}?{parts.query}{key}")
-
-
 @pytest.fixture
 def ask(client: httpx.Client, web: LoopbackWeb) -> Caller:
-    return Caller(client, web.port)
+    return Caller(client, web.port, HOSTS)
+
+
+def _fetch(ask: Caller, request: Request) -> httpx.Response:
+    """Ask as the fetcher would: the key goes where the row says."""
+    parts = urlsplit(request.url)
+    assert (parts.scheme, parts.hostname) == ("https", HOSTS[request.adapter])
+    key = "&api_key=test-key" if request.auth else ""
+    return ask(request.adapter, f"{parts.path}?{parts.query}{key}")
 
 
 def _answers(ask: Caller, name: str, question: SourceQuery) -> list[Parsed]:
@@ -75,7 +59,7 @@ def _answers(ask: Caller, name: str, question: SourceQuery) -> list[Parsed]:
     found, todo = [], list(adapter.build(question))
     while todo:
         request = todo.pop(0)
-        reply = ask.fetch(request)
+        reply = _fetch(ask, request)
         assert reply.status_code == 200, reply.text
         found.append(adapter.parse(request, _as_reply(request, reply)))
         todo += found[-1].requests
@@ -343,11 +327,12 @@ def test_published_rates_are_enforced_when_asked_for(
 ) -> None:
     clock = FixedClock(NOW_MS)
     with LoopbackWeb(clock=clock, enforce_pace=True) as web:
-        call = Caller(client, web.port)
+        call = Caller(client, web.port, HOSTS)
         statuses = [call(name, path).status_code for _ in range(most + 1)]
-        assert statuses == [200] * most + [429]
+        refused = TOO_FAST.get(name, 429)
+        assert statuses == [200] * most + [refused]
         clock.advance(within_ms - 1)
-        assert call(name, path).status_code == 429
+        assert call(name, path).status_code == refused
         clock.advance(1)
         assert call(name, path).status_code == 200
 

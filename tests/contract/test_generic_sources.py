@@ -130,10 +130,10 @@ def test_the_emulator_is_strict(web: LoopbackWeb) -> None:
 
 
 def _check(settings: Settings, *names: str) -> dict[str, Health]:
-    return {each.source_id: each for each in check_live(settings, within_s=15, only=names)}
+    return {each.source_id: each for each in check_live(settings, within_s=60, only=names)}
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 def test_each_source_is_asked_once_politely_and_says_how_it_does(
     web: LoopbackWeb, redis_url: str
 ) -> None:
@@ -157,7 +157,7 @@ def test_each_source_is_asked_once_politely_and_says_how_it_does(
     assert min(pauses) >= 50
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 def test_what_fails_says_why_and_until_when(
     web: LoopbackWeb, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

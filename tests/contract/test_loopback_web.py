@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -21,31 +20,12 @@ from infra.clock import FixedClock
 from infra.loopback_web import LoopbackWeb, hosts
 from infra.loopback_web.app import sites
 from infra.settings import load
+from tests.fakes.caller import AGENT, Caller, agent
 from workers.registry import Registry
 
 NOW_MS = 1_790_000_000_000
-AGENT = "SignalSearchBot/0.1 (+https://github.com/signal-search/signal-search)"
 ATOM = "{http://www.w3.org/2005/Atom}"
 WIKI = "action=query&format=json&formatversion=2"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[httpx.Client]:
-    with httpx.Client(trust_env=False, headers={"user-agent": AGENT}) as client:
-        yield client
-
-
-class Caller:
-    """Asks virtual hosts of one server."""
-
-    def __init__(self, client: httpx.Client, port: int) -> None:
-        self.client, self.port = client, port
-
-    def __call__(self, host: str, path: str, method: str = "GET", **more: Any) -> httpx.Response:
-        headers = {"host": host, **more.pop("headers", {})}
-        return self.client.request(
-            method, f"http://127.0.0.1:{self.port}{path}", headers=headers, **more
-        )
 
 
 @pytest.fixture
@@ -301,7 +281,7 @@ def test_published_rates_are_enforced_when_asked_for(client: httpx.Client) -> No
 def test_wikipedia_wants_requests_in_series_when_rates_are_enforced() -> None:
     with (
         LoopbackWeb(enforce_pace=True) as web,
-        httpx.Client(trust_env=False, headers={"user-agent": AGENT}) as client,
+        agent() as client,
     ):
         call = Caller(client, web.port)
         call(

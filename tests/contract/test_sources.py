@@ -43,11 +43,16 @@ def _adapter(name: str, config: dict[str, Any] | None = None) -> Adapter:
 
 
 def _reply(
-    body: bytes, *, url: str, kind: str = "text/plain", headers: dict[str, str] | None = None
+    body: bytes,
+    *,
+    url: str,
+    kind: str = "text/plain",
+    headers: dict[str, str] | None = None,
+    status: int = 200,
 ) -> Reply:
     return Reply(
         url=url,
-        status=200,
+        status=status,
         content_type=kind,
         body=body,
         text=body.decode("utf-8", "replace"),
@@ -83,7 +88,11 @@ def test_recorded_replies_are_read_as_expected(
     adapter = _adapter(folder.name, config)
     path = folder / case["reply"]
     reply = _reply(
-        path.read_bytes(), url=case["request"], kind=TYPES[path.suffix], headers=case.get("headers")
+        path.read_bytes(),
+        url=case["request"],
+        kind=TYPES[path.suffix],
+        headers=case.get("headers"),
+        status=case.get("status", 200),
     )
     if "error" in case:
         with pytest.raises(BadReply) as caught:

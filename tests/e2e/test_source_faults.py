@@ -56,6 +56,7 @@ class Mode:
     reason: str
     rests: bool = True
     pages: bool = True  # whether a page shows the fault too: half a page is still a page
+    readable: bool = False  # who looks at the first bytes may read it all the same
 
 
 MODES = {
@@ -63,6 +64,16 @@ MODES = {
     for each in (
         Mode("latency", {"latency_s": TIMEOUT_S + 0.5}, "source_timed_out"),
         Mode("429 with a time", {"status": 429, "retry_after": SHORT_S}, "source_rate_limited"),
+        Mode("429 with a date", {"status": 429, "retry_date_s": SHORT_S}, "source_rate_limited"),
+        Mode("a stall", {"stall_s": TIMEOUT_S + 0.5}, "source_timed_out"),
+        Mode(
+            "wrong charset",
+            {"charset": "utf-16"},
+            "source_bad_reply",
+            rests=False,
+            pages=False,
+            readable=True,
+        ),
         Mode("429 bare", {"status": 429}, "source_rate_limited"),
         Mode("503", {"status": 503}, "source_server_fault"),
         Mode("502 with a page", {"html_error": True}, "source_server_fault"),
@@ -118,7 +129,7 @@ class Play:
         self._seen: dict[str, dict[str, Told]] = {}
 
     def result(self, mode: Mode, host: str) -> tuple[Result, float]:
-        """Return the result for a host and the time, in epoch seconds, at which its job was over."""
+        """Return the result for a host and the time, in epoch seconds, at which its job began."""
         if mode.name not in self._seen:
             self._seen[mode.name] = self._all(mode)
         found = self._seen[mode.name][host]
@@ -135,8 +146,9 @@ class Play:
         return found
 
     def _ask(self, target: Target) -> Told:
+        began_s = time.time()
         try:
-            return self.ask(target.question, target.source_id), time.time()
+            return self.ask(target.question, target.source_id), began_s
         except SignalSearchError as error:  # told by the test of this host alone
             return error
 
@@ -148,6 +160,10 @@ class Play:
         """Let one host alone be at fault, until further notice."""
         self._web.faults.clear()
         self._web.faults.add(Fault(host=host, count=None, **fault))  # type: ignore[arg-type]
+
+    def slow(self, host: str, seconds: float) -> None:
+        """Let a host answer well, but late, besides what is at fault."""
+        self._web.faults.add(Fault(host=host, count=None, latency_s=seconds))
 
     def ask(self, question: str, *source_ids: str, **constraints: str) -> Result:
         """Return what these sources give for a question."""
@@ -196,12 +212,15 @@ def outcome_of(result: Result) -> SourceOutcome:
 @pytest.mark.parametrize("name", MODES)
 def test_a_source_with_a_fault_is_named_with_its_reason(play: Play, name: str, host: str) -> None:
     mode, target = MODES[name], play.targets[host]
-    result, ended_s = play.result(mode, host)
+    result, began_s = play.result(mode, host)
     outcome = outcome_of(result)
     if not mode.pages and not target.is_api:
         assert outcome.state == "answered" or outcome.reason
         return
     assert outcome.source_id == target.source_id
+    if mode.readable and outcome.state in {"answered", "no_results"}:
+        assert all("\ufffd" not in each.text for each in result.findings)
+        return
     assert (outcome.documents, result.findings, result.confidence) == (0, (), 0.0)
     assert result.stop.reason == "no_source_reached"
     assert outcome.reason in reasons(mode, target)
@@ -210,8 +229,7 @@ def test_a_source_with_a_fault_is_named_with_its_reason(play: Play, name: str, h
     assert result.degradations
     assert all(each.startswith(f"{target.source_id}: ") for each in result.degradations)
     if mode.rests:
-        opens_s = datetime.fromisoformat(outcome.until).timestamp() - ended_s
-        assert opens_s > -SHORT_S - 1
+        assert datetime.fromisoformat(outcome.until).timestamp() > began_s
 
 
 def reasons(mode: Mode, target: Target) -> set[str]:
@@ -220,8 +238,10 @@ def reasons(mode: Mode, target: Target) -> set[str]:
 
 
 def test_a_job_goes_on_without_a_source_that_fails(play: Play) -> None:
+    # The other is slow: a source that fails may go unasked when another has given the answer before its turn, and its
+    # turn comes late while its host still rests from an earlier fault.
     play.spoil("api.crossref.org", status=503)
-    # Named first: a source that fails may go unasked when one before it has already given the answer.
+    play.slow("en.wikipedia.org", 1.5)
     result = play.ask(QUESTIONS[0], "crossref", "wikipedia")
     states = {each.source_id: (each.state, each.reason) for each in result.source_outcomes}
     assert states["crossref"] == ("failed", "source_server_fault")

@@ -5,16 +5,14 @@ A DOI is taken only when the record has one; it is never made up from the id.
 """
 
 import re
-from datetime import date
-from typing import Any, NoReturn
-from urllib.parse import urlencode
+from typing import Any
 
-from lxml import etree
-from signal_search.contracts.document import Author, Document
+from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
-from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
+from workers.records import days_of, iso, person, read_xml, refuse, size_of
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -42,7 +40,6 @@ _ARXIV_PREFIX = re.compile(
 )
 _PIECE = re.compile(r'(?:\b(ti|au|abs|co|jr|cat|rn|all):)?(?:"([^"]*)"|([^\s"]+))')
 _NOISE = re.compile(r"[^\w.+'-]+")
-_RANGE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\.\.([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _STOP = frozenset(
     re.findall(
         r"\S+",
@@ -51,10 +48,6 @@ _STOP = frozenset(
         "there any some than as into over under paper papers arxiv",
     )
 )
-_PARTICLES = frozenset(
-    re.findall(r"\S+", "van von der den de del della di da dos du la le ten ter al el bin ibn")
-)
-_BODY = re.compile(r"(?i)\b(?:collaboration|consortium|team|group|project|network|committee)\b")
 _WITHDRAWN_COMMENT = re.compile(
     r"(?i)(?:^|[.;:,])\W{0,5}(?:(?:this|the)\s+)?(?:(?:paper|article|submission|manuscript|preprint|work)\s+)?"
     r"(?:(?:has|have) been\s+|is\s+|was\s+)?(?:temporarily\s+)?withdrawn\b"
@@ -85,13 +78,12 @@ class Arxiv:
         fields = {"id_list": ",".join(ids)} if ids else {"search_query": _search_query(ask)}
         fields |= {
             "start": "0",
-            "max_results": str(len(ids) or min(max(ask.limit, 1), _MAX_RESULTS)),
+            "max_results": str(len(ids) or size_of(ask, _MAX_RESULTS)),
         }
         if not ids:
             fields |= {"sortBy": "relevance", "sortOrder": "descending"}
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn entries into documents of title and abstract.
@@ -102,7 +94,7 @@ class Arxiv:
         feed = _read(reply)
         entries = feed.findall(f"{_ATOM}entry")
         if any(_is_error(entry) for entry in entries):
-            _bad("an error feed")
+            refuse("an error feed")
         made = [self._document(entry, reply) for entry in entries]
         documents = tuple(each for each in made if each is not None)
         dropped = len(made) - len(documents)
@@ -128,13 +120,13 @@ class Arxiv:
         )
 
     def _facts(self, entry: Any, arxiv_id: str, summary: str) -> DocumentFacts:
-        published = _day(_text(entry, f"{_ATOM}published"))
+        published = iso(_text(entry, f"{_ATOM}published"))
         names = [_text(author, f"{_ATOM}name") for author in entry.findall(f"{_ATOM}author")]
         return DocumentFacts(
             language="en",
             published=published,
             date_kind="record" if published else "none",
-            authors=tuple(_author(name) for name in names if name),
+            authors=tuple(person(name) for name in names if name),
             container=_text(entry, f"{_ARXIV}journal_ref"),
             publisher="arXiv",
             doi=_text(entry, f"{_ARXIV}doi").lower(),
@@ -183,42 +175,18 @@ def _phrase(text: str) -> str:
 
 
 def _submitted(freshness: str | None) -> list[str]:
-    found = _RANGE.fullmatch(freshness or "")
-    if not found:
+    days = days_of(freshness)
+    if days is None:
         return []
-    first, last = "".join(found.groups()[:3]), "".join(found.groups()[3:])
+    first, last = (day.replace("-", "") for day in days)
     return [f"submittedDate:[{first}0000 TO {last}2359]"]
 
 
 def _read(reply: Reply) -> Any:
-    text = reply.text.lstrip("\ufeff").strip()
-    text = re.sub(r"^<\?xml[^>]{0,200}\?>", "", text, count=1).lstrip()
-    if not text.startswith("<"):
-        _bad("plain text")
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
-    try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError as error:
-        raise BadReply(f"The source sent {_broken_kind(text)} instead of a feed.") from error
-    if root.getroottree().docinfo.internalDTD is not None:
-        _bad("HTML or XML with a document type")
+    root = read_xml(reply)
     if root.tag != f"{_ATOM}feed":
-        _bad("XML of another shape")
+        refuse("XML of another shape")
     return root
-
-
-def _broken_kind(text: str) -> str:
-    return (
-        "a page of HTML"
-        if re.match(r"(?i)<(?:!doctype )?html", text)
-        else "truncated or broken XML"
-    )
-
-
-def _bad(kind: str) -> NoReturn:
-    raise BadReply(f"The source sent {kind} instead of a feed.")
 
 
 def _is_error(entry: Any) -> bool:
@@ -231,22 +199,6 @@ def _text(node: Any, tag: str) -> str:
 
 def _whole_number(text: str | None) -> int | None:
     return int(text) if text and re.fullmatch(r"[0-9]{1,9}", text.strip()) else None
-
-
-def _day(text: str) -> str:
-    try:
-        return date.fromisoformat(text[:10]).isoformat()
-    except ValueError:
-        return ""
-
-
-def _author(name: str) -> Author:
-    """Split at the last word or at a nobiliary particle; bodies stay whole."""
-    words = name.split()
-    if _BODY.search(name) or len(words) == 1:
-        return Author(literal=name)
-    at = next((i for i, word in enumerate(words[:-1]) if i and word in _PARTICLES), len(words) - 1)
-    return Author(family=" ".join(words[at:]), given=" ".join(words[:at]))
 
 
 def _is_withdrawn(comment: str, summary: str) -> bool:

@@ -5,12 +5,12 @@ The reply's `age` is written for people and is no date; `page_age` is one.
 
 import re
 from typing import Final
-from urllib.parse import urlencode
 
 from msgspec import Struct
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
+from workers.asking import address, call
 from workers.hits import Hit, evidence, question_of
 from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
 
@@ -78,19 +78,9 @@ class Brave:
             "text_decorations": "false",
             **_language(ask.language.lower()),
             **_freshness(ask.freshness),
-            **self._config.params,
         }
-        return (
-            Request(
-                url=f"{self._config.endpoint}?{urlencode(fields, errors='replace')}",
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-                auth=self._config.auth,
-                auth_place=self._config.auth_place,
-                meanings=_MEANINGS,
-            ),
-        )
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url, meanings=_MEANINGS),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn web results into documents and page requests.

@@ -4,13 +4,13 @@ An enrolment is either what happened or what is hoped for; the record says which
 """
 
 import re
-from urllib.parse import urlencode
 
 from msgspec import Struct
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import days_of, iso, left_out, lines, read_json, readable, size_of, words_of
 
 _MAX_PAGE = 1000
@@ -18,10 +18,13 @@ _MOST_WORDS = 6
 _NCT = re.compile(r"(?i)(?<![A-Za-z0-9])NCT[0-9]{8}(?![0-9])")
 # Without `fields` a study brings its sites and results, often hundreds of kilobytes.
 _FIELDS = (
-    "NCTId,BriefTitle,BriefSummary,OverallStatus,WhyStopped,StartDate,PrimaryCompletionDate,CompletionDate,"
-    "StudyFirstPostDate,StudyType,Phase,EnrollmentInfo,LeadSponsorName,Condition,InterventionType,InterventionName,"
+    "NCTId,BriefTitle,BriefSummary,OverallStatus,WhyStopped,StartDate,StartDateType,PrimaryCompletionDate,"
+    "PrimaryCompletionDateType,CompletionDate,CompletionDateType,StudyFirstPostDate,StudyType,Phase,EnrollmentInfo,LeadSponsorName,Condition,InterventionType,InterventionName,"
     "PrimaryOutcomeMeasure,PrimaryOutcomeTimeFrame,HasResults"
 )
+
+
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _Date(Struct, frozen=True):
@@ -133,9 +136,8 @@ class ClinicalTrials:
             "countTotal": "true",
             "format": "json",
         }
-        query = urlencode({**fields, **self._config.params}, safe="|,", errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields, safe="|,")
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn studies into documents of sentences and summary.
@@ -203,7 +205,8 @@ def _text(study: _Study) -> str:
     ]
     facts = "\n".join(each for each in sentences if each)
     summary = lines(protocol.description_module.brief_summary)
-    return f"{facts}\n\n{summary}".strip()
+    # Long texts are Markdown, in which "\>=" is ">=".
+    return _ESCAPED.sub(r"\1", f"{facts}\n\n{summary}".strip())
 
 
 def _results(posted: bool | None) -> str:  # noqa: FBT001

@@ -4,13 +4,14 @@ The search returns a passage of each opinion, marked by the signal `snippet`; wh
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import days_of, iso, left_out, line, lines, read_json, readable, words_of
 
 _MOST_WORDS = 8
@@ -21,6 +22,11 @@ _MARK = re.compile(r"</?mark>")  # around the words that matched
 _CITATION = re.compile(
     r"\b[0-9]{1,4} (?:[A-Z][A-Za-z.]{0,9} ?){1,3}(?:[0-9][a-z]{2} )?[0-9]{1,5}\b"
 )
+
+
+_MEANINGS = {
+    401: "it wants an account's token (a row of your own with key_place = 'header:Authorization')"
+}
 
 
 class _Opinion(Struct, frozen=True):
@@ -71,9 +77,8 @@ class CourtListener:
         days = days_of(ask.freshness)
         if days:
             fields |= {"filed_after": days[0], "filed_before": days[1]}
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url, meanings=_MEANINGS),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn cases into documents: the record as sentences, then the passages that matched.

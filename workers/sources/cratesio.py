@@ -1,13 +1,14 @@
 """crates.io by its API: what a Rust package is, its newest version, and how much it is used."""
 
 import re
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     left_out,
@@ -66,10 +67,9 @@ class CratesIo:
         fields = {
             "q": _words(ask),
             "per_page": str(size_of(ask, _MAX_PER_PAGE)),
-            **self._config.params,
         }
-        url = f"{self._config.endpoint}?{urlencode(fields, errors='replace')}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn crates into documents, an exact match first.

@@ -6,9 +6,7 @@ out and counted, it does not spoil the others. A record without an abstract stil
 
 import html
 import re
-from datetime import date
-from typing import NoReturn
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct, field
@@ -17,7 +15,20 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
+from workers.records import (
+    days_of,
+    dois_in,
+    is_retracted_title,
+    iso_of,
+    left_out,
+    read_json,
+    readable,
+    refuse_error,
+    size_of,
+)
 
+_UNKNOWN = "Resource not found"  # with status 404, of a DOI of another agency or of none
 _MAX_ROWS = 100
 _MAX_QUERY_CHARS = 500
 # Without `select` a record carries its whole reference list, often hundreds of kilobytes.
@@ -25,16 +36,9 @@ _SELECT = (
     "DOI,type,title,subtitle,container-title,publisher,author,abstract,published,issued,published-print,"
     "published-online,volume,issue,page,article-number,update-to,updated-by,relation"
 )
-_DOI = re.compile(
-    r"(?i)(?<![A-Za-z0-9.])10\.[0-9]{4,9}/[^\s\"<>?#，。；、）】]+"
-)  # crossref.org/blog/dois-and-matching
-_RANGE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.\.([0-9]{4}-[0-9]{2}-[0-9]{2})")
 _BREAK = re.compile(r"</(?:jats:)?(?:p|title|sec|list-item)\s*>|<br\s*/?>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _ABSTRACT_HEADING = re.compile(r"^(?:abstract|summary|摘要)[:.]?\s*\n", re.IGNORECASE)
-_RETRACTED_TITLE = re.compile(
-    r"(?i)^\W*(?:retracted|withdrawn)(?: article| paper| chapter)?\s*[:\]]"
-)
 _RETRACTING = frozenset({"retraction", "withdrawal", "removal", "partial_retraction"})
 _RETRACTING_RELATIONS = frozenset({"is-retracted-by", "is-withdrawn-by"})
 
@@ -105,9 +109,11 @@ class Crossref:
         A freshness of the form `A..B` becomes a filter on publication dates; relative forms need a clock and are
         left to whoever filters afterwards.
         """
-        dois = _dois(ask.text)
+        dois = dois_in(ask.text)
         urls = [self._address(f"/{quote(doi, safe='', errors='replace')}", {}) for doi in dois]
-        return tuple(self._request(url) for url in urls or [self._address("", _search(ask))])
+        if urls:
+            return tuple(call(self._config, self.name, url, answers=(404,)) for url in urls)
+        return (call(self._config, self.name, self._address("", _search(ask))),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn records into documents of title and abstract, or of title, container, year and publisher.
@@ -115,22 +121,21 @@ class Crossref:
         Raises:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, a failure sent with 200.
         """
+        if reply.status == 404 and reply.text.strip().startswith(_UNKNOWN):
+            return Parsed(total=0)
         items, total = _records(_read(reply))
-        works = [work for work in map(_work, items) if work is not None]
+        works = readable(items, _Work)
         kept = [
             work for work in works if work.type != "component" and (_title(work) or work.abstract)
         ]
         notices = {doi for work in works for doi in _retracts(work)}
         documents = tuple(self._document(work, reply, notices) for work in kept)
-        return Parsed(documents=documents, total=total, note=_note(len(items), len(kept)))
+        note = left_out(len(items), len(kept), "unreadable, untitled or mere components")
+        return Parsed(documents=documents, total=total, note=note)
 
     def _address(self, path: str, fields: dict[str, str]) -> str:
         polite = {"mailto": self._config.mailto} if self._config.mailto else {}
-        query = urlencode({**fields, **self._config.params, **polite}, errors="replace")
-        return f"{self._config.endpoint.rstrip('/')}{path}" + (f"?{query}" if query else "")
-
-    def _request(self, url: str) -> Request:
-        return Request(url=url, adapter=self.name, source_id=self._config.id, kind="api")
+        return address(self._config, f"{self._config.endpoint.rstrip('/')}{path}", fields | polite)
 
     def _document(self, work: _Work, reply: Reply, notices: set[str]) -> Document:
         doi = work.doi.lower()
@@ -163,36 +168,21 @@ class Crossref:
         )
 
 
-def _dois(text: str) -> list[str]:
-    found = (match.rstrip(".,;:!'*") for match in _DOI.findall(text))
-    balanced = (
-        doi.rstrip(")]") if doi.count("(") < doi.count(")") or "]" in doi else doi for doi in found
-    )
-    return list(dict.fromkeys(doi.lower() for doi in balanced))[:3]
-
-
 def _search(ask: SourceQuery) -> dict[str, str]:
     words = " ".join((" ".join(ask.terms) or ask.text).split())[:_MAX_QUERY_CHARS]
-    fields = {"query": words, "rows": str(min(max(ask.limit, 1), _MAX_ROWS)), "select": _SELECT}
+    fields = {"query": words, "rows": str(size_of(ask, _MAX_ROWS)), "select": _SELECT}
     return fields | _date_filter(ask.freshness)
 
 
 def _date_filter(freshness: str | None) -> dict[str, str]:
-    found = _RANGE.fullmatch(freshness or "")
-    return {"filter": f"from-pub-date:{found[1]},until-pub-date:{found[2]}"} if found else {}
+    days = days_of(freshness)
+    return {"filter": f"from-pub-date:{days[0]},until-pub-date:{days[1]}"} if days else {}
 
 
 def _read(reply: Reply) -> _Body:
-    if reply.body.lstrip()[:1] == b"<":
-        _bad("a page of HTML")
-    try:
-        body = msgspec.json.decode(reply.body, type=_Body)
-    except msgspec.ValidationError as error:
-        raise BadReply("The source sent JSON of another shape instead of records.") from error
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadReply("The source sent truncated or broken JSON, or plain text.") from error
+    body = read_json(reply, _Body)
     if body.status != "ok":
-        _bad("an error with status 200")
+        refuse_error(reply, body.message)
     return body
 
 
@@ -204,21 +194,6 @@ def _records(body: _Body) -> tuple[list[object], int | None]:
     except msgspec.ValidationError as error:
         raise BadReply("The source sent JSON of another shape instead of records.") from error
     return found.items, found.total
-
-
-def _bad(kind: str) -> NoReturn:
-    raise BadReply(f"The source sent {kind} instead of records.")
-
-
-def _work(item: object) -> _Work | None:
-    try:
-        return msgspec.convert(item, _Work)
-    except msgspec.ValidationError:
-        return None
-
-
-def _note(found: int, kept: int) -> str:
-    return f"{found - kept} records unreadable, untitled or mere components" if found > kept else ""
 
 
 def _first(values: list[str | None] | None) -> str:
@@ -257,17 +232,7 @@ def _published(work: _Work) -> str:
 
 
 def _iso(when: _Date | None) -> str:
-    """Return year, year-month or day; what is not a calendar date is cut back to what is."""
-    parts = [
-        part for part in (when.parts[0] or () if when and when.parts else ()) if part is not None
-    ]
-    for length in range(min(len(parts), 3), 0, -1):
-        try:
-            day = date(*(*parts[:length], 1, 1)[:3])
-        except (ValueError, OverflowError):
-            continue
-        return day.isoformat()[: (4, 7, 10)[length - 1]]
-    return ""
+    return iso_of(when.parts[0] or ()) if when and when.parts else ""
 
 
 def _author(person: _Person) -> Author:
@@ -287,5 +252,5 @@ def _is_retracted(work: _Work) -> bool:
         any(update.type in _RETRACTING for update in work.updated_by or ())
         or _RETRACTING_RELATIONS & (work.relation or {}).keys()
         or _retracts(work)
-        or _RETRACTED_TITLE.match(_title(work))
+        or is_retracted_title(_title(work))
     )

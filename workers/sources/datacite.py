@@ -4,7 +4,7 @@ JSON:API: records stand under `data[].attributes`. Dates may be ranges and have 
 marks what was taken back. Ranges of publication can be asked for in years only; the days are left to whoever filters.
 """
 
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
@@ -12,6 +12,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_arxiv
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -143,6 +144,8 @@ class DataCite:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, an error sent as an answer.
         """
         body = read_json(reply, _Body)
+        if reply.status == 404 and body.errors:
+            return Parsed(total=0)  # a DOI of another agency, or of none
         if body.errors is not None:
             refuse_error(reply, body.errors)
         data = body.data
@@ -158,9 +161,13 @@ class DataCite:
 
     def _request(self, path: str, fields: dict[str, str]) -> Request:
         polite = {"mailto": self._config.mailto} if self._config.mailto else {}
-        query = urlencode({**fields, **self._config.params, **polite}, errors="replace")
-        url = f"{self._config.endpoint.rstrip('/')}{path}" + (f"?{query}" if query else "")
-        return Request(url=url, adapter=self.name, source_id=self._config.id, kind="api")
+        root = self._config.endpoint.rstrip("/")
+        return call(
+            self._config,
+            self.name,
+            address(self._config, f"{root}{path}", fields | polite),
+            answers=(404,) if path else (),
+        )
 
     def _document(self, record: _Attributes, reply: Reply) -> Document:
         return make_record(

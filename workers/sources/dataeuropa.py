@@ -5,13 +5,14 @@ else what there is, and the document says which. A record describes a data set; 
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     iso,
     left_out,
@@ -76,18 +77,9 @@ class DataEuropa:
             "sort": "relevance+desc",
             "includes": _INCLUDES,
         }
-        query = urlencode({**fields, **self._config.params}, safe=",", errors="replace")
-        url = f"{self._config.endpoint}?{query}"
+        url = address(self._config, self._config.endpoint, fields, safe=",")
         language = ask.language if re.fullmatch(r"[A-Za-z-]{2,10}", ask.language) else ""
-        return (
-            Request(
-                url=url,
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-                accept_language=language,
-            ),
-        )
+        return (call(self._config, self.name, url, accept_language=language),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn records into documents: title, description, who publishes it, since when, in which formats.

@@ -4,13 +4,13 @@ The record's `time` is its last change in the database, not a publication, so re
 """
 
 import re
-from urllib.parse import urlencode
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call, page
 from workers.records import (
     NO_WORDS,
     left_out,
@@ -99,19 +99,12 @@ class Datatracker:
 
     def _list(self, fields: dict[str, str], limit: int) -> Request:
         fixed = {"type": "rfc", "limit": str(limit), "format": "json"}
-        query = urlencode({**fields, **fixed, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return Request(url=url, adapter=self.name, source_id=self._config.id, kind="api")
+        url = address(self._config, self._config.endpoint, fields | fixed)
+        return call(self._config, self.name, url)
 
     def _text(self, rfc: _Rfc) -> Request:
         form = "html" if int(rfc.name[3:]) >= _FIRST_HTML else "txt"
-        return Request(
-            url=f"https://www.rfc-editor.org/rfc/{rfc.name}.{form}",
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="page",
-            depth=1,
-        )
+        return page(self._config, self.name, f"https://www.rfc-editor.org/rfc/{rfc.name}.{form}")
 
     def _document(self, rfc: _Rfc, reply: Reply) -> Document:
         number, title = rfc.name[3:], line(rfc.title)

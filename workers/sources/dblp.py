@@ -5,7 +5,7 @@ stop, and people of the same name carry four digits. Withdrawn works have a type
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
@@ -13,6 +13,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_arxiv
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     doi_address,
@@ -115,9 +116,8 @@ class Dblp:
             "h": str(size_of(ask, _MAX_HITS)),
             "c": "0",
         }
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn hits into documents of title, venue and year.

@@ -4,7 +4,7 @@ The query is part of the path, so a blank is `%20` (a plus sign would be searche
 only; the days are left to whoever filters.
 """
 
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
@@ -12,6 +12,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_doi
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -19,7 +20,7 @@ from workers.records import (
     dois_in,
     is_notice_title,
     is_retracted_title,
-    iso_of,
+    iso,
     language,
     left_out,
     line,
@@ -66,8 +67,8 @@ class _Article(Struct):
     identifier: list[_Identifier] | None = None
     link: list[_Link] | None = None
     journal: _Journal | None = None
-    year: int | None = None
-    month: int | None = None
+    year: str | None = None
+    month: str | None = None
     start_page: str | None = None
     end_page: str | None = None
 
@@ -98,9 +99,9 @@ class Doaj:
     def build(self, ask: SourceQuery) -> tuple[Request, ...]:
         """Return one search: for the DOIs in the question, else for its words, within a range of years."""
         path = quote(_query(ask), safe="", errors="replace")
-        fields = {"page": "1", "pageSize": str(size_of(ask, _MAX_PAGE)), **self._config.params}
-        url = f"{self._config.endpoint.rstrip('/')}/{path}?{urlencode(fields, errors='replace')}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        fields = {"page": "1", "pageSize": str(size_of(ask, _MAX_PAGE))}
+        url = address(self._config, f"{self._config.endpoint.rstrip('/')}/{path}", fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn articles into documents of title and abstract, or of title, journal, year and publisher.
@@ -142,6 +143,12 @@ def _query(ask: SourceQuery) -> str:
     return f"({words}) AND bibjson.year:[{days[0][:4]} TO {days[1][:4]}]" if days else words
 
 
+def _published(article: _Article) -> str:
+    """Return year and month; both are text, and a month may be a word or nothing."""
+    month = article.month or ""
+    return iso(f"{article.year}-{month}" if month.isdecimal() else article.year)
+
+
 def _doi(article: _Article) -> str:
     known = (each.id for each in article.identifier or () if (each.type or "").lower() == "doi")
     return next((doi for each in known if (doi := normal_doi(each or ""))), "")
@@ -162,7 +169,7 @@ def _facts(article: _Article) -> DocumentFacts:
     return DocumentFacts(
         # A journal in several languages does not say in which one this article is.
         language=language(spoken[0]) if len(spoken) == 1 else "",
-        published=iso_of((article.year, article.month) if article.year else ()),
+        published=_published(article),
         authors=tuple(person(each.name) for each in article.author or () if line(each.name)),
         container=line(journal.title),
         publisher=line(journal.publisher),

@@ -5,13 +5,14 @@ answers only who names a mail address (sec.gov, Accessing EDGAR Data, "declare y
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call, page
 from workers.records import days_of, iso, left_out, read_json, readable, words_of
 
 _MOST_WORDS = 5  # all of them must be in a filing
@@ -90,8 +91,8 @@ class Edgar:
             fields |= {"dateRange": "custom", "startdt": days[0], "enddt": days[1]}
         if forms:
             fields["forms"] = ",".join(forms)
-        query = urlencode({**fields, **self._config.params}, safe=",", errors="replace")
-        return (self._request(f"{self._config.endpoint}?{query}", "api"),)
+        url = address(self._config, self._config.endpoint, fields, safe=",")
+        return (call(self._config, self.name, url, headers=self._from()),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn hits into one sentence each, and ask for the pages of the first ones.
@@ -106,21 +107,17 @@ class Edgar:
         pages = [_address(hit) for hit in best if _address(hit).endswith((".htm", ".html"))]
         return Parsed(
             documents=tuple(self._document(hit, reply) for hit in best),
-            requests=tuple(self._request(page, "page") for page in pages[:_MOST_PAGES]),
+            requests=tuple(self._page(each) for each in pages[:_MOST_PAGES]),
             total=found.total.value,
             note=left_out(len(found.hits), len(hits), "without a filing's address"),
         )
 
-    def _request(self, url: str, kind: str) -> Request:
+    def _page(self, url: str) -> Request:
+        return structs.replace(page(self._config, self.name, url), headers=self._from())
+
+    def _from(self) -> dict[str, str]:
         # RFC 9110, 10.1.2: the address of who is responsible for a robot.
-        headers = {"from": self._config.mailto} if self._config.mailto else {}
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api" if kind == "api" else "page",
-            headers=headers,
-        )
+        return {"from": self._config.mailto} if self._config.mailto else {}
 
     def _document(self, hit: _Hit, reply: Reply) -> Document:
         filer, filed = _filer(hit.source), iso(hit.source.file_date)

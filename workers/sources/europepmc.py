@@ -3,13 +3,14 @@
 Asked with `resultType=core`, since the lighter forms have no abstract. Errors come as `errCode` and `errMsg`.
 """
 
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -125,9 +126,8 @@ class EuropePmc:
             "pageSize": str(size_of(ask, _MAX_PAGE)),
         }
         who = {"email": self._config.mailto} if self._config.mailto else {}
-        query = urlencode({**fields, **self._config.params, **who}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields | who)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn results into documents of title and abstract, or of title, place and year.

@@ -5,13 +5,13 @@ of publication, effect and comment period as sentences.
 """
 
 import re
-from urllib.parse import urlencode
 
 from msgspec import Struct
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     days_of,
     iso,
@@ -95,9 +95,8 @@ class FederalRegister:
             fields.append(("conditions[publication_date][gte]", days[0]))
             fields.append(("conditions[publication_date][lte]", days[1]))
         fields += [("fields[]", name) for name in _FIELDS]
-        query = urlencode([*fields, *self._config.params.items()], errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn entries into documents. A search without matches has no `results` at all.

@@ -4,12 +4,11 @@ The question is not part of the request, so one call serves all sub-questions. A
 page behind it is fetched for the whole text.
 """
 
-from typing import Any
-
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import call, page
 from workers.entries import Entry, read_entries
 
 _MAX_ITEMS = 50
@@ -29,7 +28,7 @@ class Feed:
 
     def build(self, ask: SourceQuery) -> tuple[Request, ...]:
         """Return the request for the feed itself."""
-        return (self._request(self._config.endpoint, "feed", depth=0),)
+        return (call(self._config, self.name, self._config.endpoint, kind="feed"),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn items into documents, and the first of their links into page requests.
@@ -44,18 +43,14 @@ class Feed:
             if (document := self._document(item, reply)) is not None
         )
         links = dict.fromkeys(item.link for item in items if item.link)
-        pages = [self._request(link, "page", depth=request.depth + 1) for link in links]
+        depth = request.depth + 1
+        pages = [page(self._config, self.name, link, depth=depth) for link in links]
         cut = max(0, len(items) - _MAX_ITEMS)
         return Parsed(
             documents=documents,
             requests=tuple(pages[:_MAX_PAGES]),
             total=len(items),
             note=f"{cut} further items left out" if cut else "",
-        )
-
-    def _request(self, url: str, kind: Any, *, depth: int) -> Request:
-        return Request(
-            url=url, adapter=self.name, source_id=self._config.id, kind=kind, depth=depth
         )
 
     def _document(self, item: Entry, reply: Reply) -> Document | None:

@@ -7,7 +7,7 @@ escapes.
 
 import re
 from typing import NoReturn
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 from signal_search.contracts.document import Document
@@ -15,6 +15,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call, page
 from workers.records import days_of, iso, left_out, line, read_json, readable, size_of, words_of
 
 _MAX_RECORDS = 250
@@ -22,6 +23,7 @@ _MOST_WORDS = 5
 _MOST_QUERY_CHARS = 200  # it refuses longer ones somewhere above 213
 _SHORTEST_WORD = 3
 _MOST_PAGES = 5
+_OLDEST = "2017-01-01"  # an earlier start is refused, whatever the end
 _PAUSE_S = 5.0  # its own words: "limit requests to one every 5 seconds"
 _LANGUAGES = {"en": "eng", "zh": "zho", "de": "deu", "fr": "fra", "es": "spa", "ja": "jpn"}
 _CODES = {
@@ -77,10 +79,10 @@ class Gdelt:
         }
         days = days_of(ask.freshness)
         if days:
-            first, last = (day.replace("-", "") for day in days)
+            first, last = (day.replace("-", "") for day in (max(days[0], _OLDEST), days[1]))
             fields |= {"startdatetime": f"{first}000000", "enddatetime": f"{last}235959"}
-        query = urlencode({**fields, **self._config.params}, safe=":", errors="replace")
-        return (self._request(f"{self._config.endpoint}?{query}", "api"),)
+        url = address(self._config, self._config.endpoint, fields, safe=":")
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn articles into documents of their headlines, and ask for the pages of the first ones.
@@ -95,17 +97,11 @@ class Gdelt:
         articles = [each for each in readable(found, _Article) if _is_page(each)]
         return Parsed(
             documents=tuple(self._document(each, reply) for each in articles),
-            requests=tuple(self._request(each.url, "page") for each in articles[:_MOST_PAGES]),
+            requests=tuple(
+                page(self._config, self.name, each.url) for each in articles[:_MOST_PAGES]
+            ),
             total=len(found),
             note=left_out(len(found), len(articles)),
-        )
-
-    def _request(self, url: str, kind: str) -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api" if kind == "api" else "page",
         )
 
     def _document(self, article: _Article, reply: Reply) -> Document:

@@ -8,13 +8,14 @@ signal.
 import base64
 import binascii
 import re
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -40,6 +41,9 @@ _README_PATH = re.compile(r"/repos/([^/]+/[^/]+)/readme$")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _IMAGE = re.compile(r"\[?!\[[^\]\n]{0,300}\]\([^()\s]{0,1000}\)(?:\]\([^()\s]{0,1000}\))?")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,1000}>")
+
+
+_MEANINGS = {422: "the query was not understood, or the repository does not exist"}
 
 
 class _Owner(Struct):
@@ -93,8 +97,7 @@ class GitHub:
         A freshness of the form `A..B` becomes a range of creation dates.
         """
         fields = {"q": _query(ask), "per_page": str(size_of(ask, _MAX_PER_PAGE))}
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        return (self._request(f"{self._config.endpoint}?{query}", 0),)
+        return (self._request(address(self._config, self._config.endpoint, fields), 0),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn repositories into documents and README requests, and a README into a document.
@@ -166,14 +169,7 @@ class GitHub:
         return self._request(f"{api.scheme}://{api.netloc}{path}", 1)
 
     def _request(self, url: str, depth: int) -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            depth=depth,
-            headers=_VERSION,
-        )
+        return call(self._config, self.name, url, depth=depth, headers=_VERSION, meanings=_MEANINGS)
 
 
 def _query(ask: SourceQuery) -> str:

@@ -5,13 +5,13 @@ and change; they are marked by the signal `live_blog`.
 """
 
 import re
-from urllib.parse import urlencode
 
 from msgspec import Struct
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     days_of,
     iso,
@@ -80,17 +80,8 @@ class Guardian:
         days = days_of(ask.freshness)
         if days:
             fields |= {"from-date": days[0], "to-date": days[1], "use-date": "published"}
-        query = urlencode({**fields, **self._config.params}, safe=",", errors="replace")
-        return (
-            Request(
-                url=f"{self._config.endpoint}?{query}",
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-                auth=self._config.auth,
-                auth_place=self._config.auth_place,
-            ),
-        )
+        url = address(self._config, self._config.endpoint, fields, safe=",")
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn articles into documents of their text.

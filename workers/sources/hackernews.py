@@ -5,8 +5,7 @@ first thousand hits can be reached, whatever the page number, which the note say
 """
 
 import re
-from datetime import UTC, datetime
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from lxml import etree
 from lxml import html as lxml_html
@@ -15,6 +14,7 @@ from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call, page
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -24,6 +24,7 @@ from workers.records import (
     readable,
     refuse,
     refuse_error,
+    seconds_of,
     size_of,
     words_of,
 )
@@ -75,11 +76,9 @@ class HackerNews:
             "tags": "(story,comment)",
             "hitsPerPage": str(size_of(ask, _MAX_HITS)),
             **_period(ask.freshness),
-            **self._config.params,
         }
-        return (
-            self._request(f"{self._config.endpoint}?{urlencode(fields, errors='replace')}", "api"),
-        )
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn hits into documents, and the links of the best stories into requests for pages.
@@ -95,18 +94,9 @@ class HackerNews:
         links = list(dict.fromkeys(url for each in hits if (url := _link(each))))[:_MAX_PAGES]
         return Parsed(
             documents=tuple(self._document(each, reply) for each in hits),
-            requests=tuple(self._request(url, "page", depth=1) for url in links),
+            requests=tuple(page(self._config, self.name, url) for url in links),
             total=body.total,
             note=_note(body, len(found) - len(hits)),
-        )
-
-    def _request(self, url: str, kind: str, *, depth: int = 0) -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="page" if kind == "page" else "api",
-            depth=depth,
         )
 
     def _document(self, hit: _Hit, reply: Reply) -> Document:
@@ -141,7 +131,7 @@ def _period(freshness: str | None) -> dict[str, str]:
     days = days_of(freshness)
     if days is None:
         return {}
-    start, end = (int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) for day in days)
+    start, end = map(seconds_of, days)
     return {"numericFilters": f"created_at_i>={start},created_at_i<{end + _DAY_S}"}
 
 

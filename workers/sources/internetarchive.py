@@ -4,13 +4,14 @@ Any field may be one value, a list or absent, and descriptions hold HTML. The ad
 """
 
 import re
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -76,9 +77,9 @@ class InternetArchive:
         """Return the search for things with all words. A freshness `A..B` becomes a range of their dates."""
         fields = [("q", _query(ask)), *(("fl[]", name) for name in _FIELDS.split())]
         fields += [("rows", str(size_of(ask, _MAX_ROWS))), ("page", "1")]
-        fields += [("output", "json"), *self._config.params.items()]
-        url = f"{self._config.endpoint}?{urlencode(fields, errors='replace')}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        fields.append(("output", "json"))
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn records into documents of title, description, creator and subjects.

@@ -23,6 +23,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import call, page, post
 from workers.paths import first_at, texts_at, texts_in, walk
 from workers.template import fill, fill_body, pushed_down
 
@@ -59,7 +60,10 @@ class JsonApi:
     def build(self, ask: SourceQuery) -> tuple[Request, ...]:
         """Return the one request that asks the question."""
         body = fill_body(self._post, ask, words=self._words)
-        return (self._request(fill(self._config.endpoint, ask, words=self._words), body),)
+        if body:
+            return (post(self._config, self.name, body),)
+        url = fill(self._config.endpoint, ask, words=self._words)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn results into documents of title and snippet, and the first of their pages into requests.
@@ -75,27 +79,11 @@ class JsonApi:
         pages = list(dict.fromkeys(each.url for each in documents))[: self._follow]
         return Parsed(
             documents=documents,
-            requests=tuple(self._page(url, request.depth + 1) for url in pages),
+            requests=tuple(
+                page(self._config, self.name, url, depth=request.depth + 1) for url in pages
+            ),
             total=self._total(body, items),
             note=_note(len(made) - len(documents), len(items) - len(made)),
-        )
-
-    def _request(self, url: str, body: str) -> Request:
-        return Request(
-            url=url,
-            method="POST" if body else "GET",
-            body=body,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-        )
-
-    def _page(self, url: str, depth: int) -> Request:
-        """The page behind a result is asked as anyone would: the key is for the API alone."""
-        return Request(
-            url=url, adapter=self.name, source_id=self._config.id, kind="page", depth=depth
         )
 
     def _total(self, body: object, items: list[object]) -> int | None:

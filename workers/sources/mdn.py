@@ -4,13 +4,14 @@ A Chinese question is searched in the Chinese and the English pages, since not e
 """
 
 import re
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call, page
 from workers.records import (
     NO_WORDS,
     language,
@@ -66,8 +67,8 @@ class Mdn:
         words = " ".join(words_of(ask, most=_MAX_WORDS))[:_MAX_QUERY_CHARS]
         chinese = [("locale", "zh-CN")] if _wanted(ask.language) == "zh" else []
         fields = [("q", words.strip() or NO_WORDS), *chinese, ("locale", "en-US")]
-        query = urlencode([*fields, *self._config.params.items()], errors="replace")
-        return (self._request(f"{self._config.endpoint}?{query}", "api", ask.language),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url, accept_language=ask.language),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn hits into documents of title and summary, and the best ones into requests for their pages.
@@ -84,9 +85,7 @@ class Mdn:
         best = pages[:_MAX_PAGES]
         return Parsed(
             documents=tuple(self._document(each, reply) for each in pages if each.summary.strip()),
-            requests=tuple(
-                self._request(self._address(each), "page", request.accept_language) for each in best
-            ),
+            requests=tuple(self._page(each, request.accept_language) for each in best),
             total=body.metadata.total.value,
             note=left_out(len(found), len(pages)),
         )
@@ -95,15 +94,9 @@ class Mdn:
         site = urlsplit(self._config.endpoint)
         return f"{site.scheme}://{site.netloc}{quote(page.mdn_url, safe='/%:@!$&()*+,;=~', errors='replace')}"
 
-    def _request(self, url: str, kind: str, accept_language: str) -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="page" if kind == "page" else "api",
-            accept_language=accept_language,
-            depth=1 if kind == "page" else 0,
-        )
+    def _page(self, found: _Page, accept_language: str) -> Request:
+        wanted = page(self._config, self.name, self._address(found))
+        return structs.replace(wanted, accept_language=accept_language)
 
     def _document(self, page: _Page, reply: Reply) -> Document:
         title = line(page.title)

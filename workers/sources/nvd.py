@@ -5,13 +5,13 @@ reason in a header) have no body and are told by their status.
 """
 
 import re
-from urllib.parse import urlencode
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import NO_WORDS, left_out, line, read_json, readable, size_of, words_of
 
 _MAX_RESULTS = 100
@@ -46,7 +46,10 @@ class _Cvss(Struct):
 
 
 class _Metric(Struct):
+    """A score. The second version of CVSS has its word of severity beside its data, the later ones in them."""
+
     type: str = ""
+    severity: str = field(name="baseSeverity", default="")
     cvss: _Cvss = field(name="cvssData", default_factory=_Cvss)
 
 
@@ -105,15 +108,8 @@ class Nvd:
         )
 
     def _request(self, fields: dict[str, str]) -> Request:
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint}?{query}"
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            meanings=_MEANINGS,
-        )
+        url = address(self._config, self._config.endpoint, fields)
+        return call(self._config, self.name, url, meanings=_MEANINGS)
 
     def _document(self, cve: _Cve, reply: Reply) -> Document:
         published = cve.published[:10]
@@ -159,7 +155,8 @@ def _severity(cve: _Cve) -> list[str]:
         best = sorted(_metrics(cve.metrics.get(kind)), key=lambda metric: metric.type != "Primary")
         if best and best[0].cvss.score is not None:
             cvss = best[0].cvss
-            word = f" ({cvss.severity})" if cvss.severity else ""
+            severity = cvss.severity or best[0].severity
+            word = f" ({severity})" if severity else ""
             return [f"The CVSS {cvss.version} base score of {cve.id} is {cvss.score:.1f}{word}."]
     return []
 

@@ -6,7 +6,7 @@ of January is taken for the year alone. An unknown DOI is answered with a page o
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct
 from signal_search.contracts.document import Document
@@ -14,6 +14,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_arxiv, normal_doi
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -144,17 +145,8 @@ class OpenAlex:
         )
 
     def _request(self, path: str, fields: dict[str, str]) -> Request:
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint.rstrip('/')}{path}?{query}"
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-            meanings=_MEANINGS,
-        )
+        url = address(self._config, f"{self._config.endpoint.rstrip('/')}{path}", fields)
+        return call(self._config, self.name, url, meanings=_MEANINGS)
 
     def _document(self, work: _Work, reply: Reply) -> Document:
         return make_record(

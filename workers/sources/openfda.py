@@ -5,13 +5,14 @@ The text is the manufacturer's, approved by the FDA. The API answers 404 with th
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     days_of,
     iso,
@@ -99,13 +100,9 @@ class OpenFda:
         if days:
             first, last = (day.replace("-", "") for day in days)
             search = f"({search}) AND effective_time:[{first} TO {last}]"
-        fields = {"search": search, "limit": str(size_of(ask, _MAX_LIMIT)), **self._config.params}
-        url = f"{self._config.endpoint}?{urlencode(fields, safe='():[]', errors='replace')}"
-        return (
-            Request(
-                url=url, adapter=self.name, source_id=self._config.id, kind="api", answers=(404,)
-            ),
-        )
+        fields = {"search": search, "limit": str(size_of(ask, _MAX_LIMIT))}
+        url = address(self._config, self._config.endpoint, fields, safe="():[]")
+        return (call(self._config, self.name, url, answers=(404,)),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn labels into documents: who makes it, since when it says so, and the sections that people ask for.

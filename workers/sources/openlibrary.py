@@ -5,13 +5,14 @@ edition it ever had.
 """
 
 import re
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -69,10 +70,9 @@ class OpenLibrary:
             "q": _query(ask),
             "fields": _FIELDS,
             "limit": str(size_of(ask, _MAX_LIMIT)),
-            **self._config.params,
         }
-        url = f"{self._config.endpoint}?{urlencode(fields, errors='replace')}"
-        return (Request(url=url, adapter=self.name, source_id=self._config.id, kind="api"),)
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn works into documents.

@@ -18,6 +18,7 @@ from signal_search.errors import BadReply
 
 from scoring.identity import site_of
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import call, page
 from workers.entries import Entry, read_entries
 from workers.template import fill, pushed_down, words_of
 
@@ -64,7 +65,9 @@ class OpenSearch:
         pages = list(dict.fromkeys(each.url for each in documents))[: self._follow]
         return Parsed(
             documents=documents,
-            requests=tuple(self._page(url, request.depth + 1) for url in pages),
+            requests=tuple(
+                page(self._config, self.name, url, depth=request.depth + 1) for url in pages
+            ),
             total=found.total if found.entries else 0,
             note=_note(len(found.entries) - len(documents)),
         )
@@ -78,21 +81,14 @@ class OpenSearch:
         return self._request(url, ask, depth=request.depth + 1)
 
     def _request(self, url: str, ask: SourceQuery, *, depth: int = 0, words: str = "") -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
+        return call(
+            self._config,
+            self.name,
+            url,
             kind=self._kind,
             accept_language=ask.language,
             depth=depth,
             words=words,
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-        )
-
-    def _page(self, url: str, depth: int) -> Request:
-        return Request(
-            url=url, adapter=self.name, source_id=self._config.id, kind="page", depth=depth
         )
 
     def _document(self, entry: Entry, reply: Reply) -> Document | None:

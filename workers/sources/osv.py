@@ -10,8 +10,10 @@ from msgspec import Struct
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import call
 from workers.records import line, read_json, refuse, refuse_error
 
+_NOT_FOUND = 5  # gRPC, with status 404: no such number here
 _MAX_IDS = 3
 _MAX_AFFECTED = 20
 _MAX_RANGES = 5
@@ -79,12 +81,7 @@ class Osv:
         ids = list(dict.fromkeys(_normal(each) for each in _ID.findall(ask.text)))[:_MAX_IDS]
         root = self._config.endpoint.rstrip("/")
         return tuple(
-            Request(
-                url=f"{root}/{quote(each, safe='')}",
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-            )
+            call(self._config, self.name, f"{root}/{quote(each, safe='')}", answers=(404,))
             for each in ids
         )
 
@@ -95,6 +92,8 @@ class Osv:
             BadReply: HTML, truncated or wrong-shaped JSON, an error sent with 200.
         """
         record = read_json(reply, _Body)
+        if record.code == _NOT_FOUND:
+            return Parsed(total=0)
         if record.code is not None:
             refuse_error(reply, record.message)
         if not record.id:

@@ -6,13 +6,13 @@ type. A question that names a PubMed id skips the search. `tool` and `email` tel
 
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -146,18 +146,9 @@ class PubMed:
 
     def _request(self, utility: str, fields: dict[str, str], *, depth: int = 0) -> Request:
         who = {"tool": _TOOL} | ({"email": self._config.mailto} if self._config.mailto else {})
-        query = urlencode(
-            {"db": "pubmed", **fields, **self._config.params, **who}, errors="replace"
-        )
-        return Request(
-            url=f"{self._config.endpoint.rstrip('/')}/{utility}?{query}",
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            depth=depth,
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-        )
+        root = f"{self._config.endpoint.rstrip('/')}/{utility}"
+        url = address(self._config, root, {"db": "pubmed", **fields, **who})
+        return call(self._config, self.name, url, depth=depth)
 
 
 def _dates(freshness: str | None) -> dict[str, str]:

@@ -5,7 +5,6 @@ suspended: which ones did not answer is said in the note, and an answer of none 
 """
 
 from typing import Final
-from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +12,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import SourceConfig
+from workers.asking import address, call
 from workers.hits import Hit, evidence, question_of
 from workers.records import left_out, read_json, readable
 
@@ -54,17 +54,8 @@ class Searxng:
             fields["language"] = _LANGUAGES.get(code, code)
         if ask.freshness in _TIME_RANGES:
             fields["time_range"] = _TIME_RANGES[ask.freshness]
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        join = "&" if "?" in self._config.endpoint else "?"
-        return (
-            Request(
-                url=f"{self._config.endpoint}{join}{query}",
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-                meanings=_MEANINGS,
-            ),
-        )
+        url = address(self._config, self._config.endpoint, fields)
+        return (call(self._config, self.name, url, meanings=_MEANINGS),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn results into documents and page requests; the best come first.

@@ -5,7 +5,7 @@ The summary a machine wrote (`tldr`) is not asked for: it is no evidence.
 """
 
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
@@ -13,6 +13,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from scoring.identity import normal_arxiv, normal_doi
 from workers.adapter import DocumentFacts, SourceConfig, make_record
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -37,6 +38,7 @@ _MAX_LIMIT = 100
 _MAX_WORDS = 12
 _FIELDS = "title,abstract,authors,year,publicationDate,venue,journal,externalIds,publicationTypes"
 _ARXIV_ID = re.compile(r"(?i)\barxiv\s?:\s?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})")
+_UNKNOWN = re.compile(r"(?i)\bpaper\b.{0,200}\bnot found")  # with status 404
 _KINDS = {
     "JournalArticle": "journal-article",
     "Conference": "proceedings-article",
@@ -113,6 +115,8 @@ class SemanticScholar:
             BadReply: HTML, plain text, truncated or wrong-shaped JSON, an error sent as an answer.
         """
         body = read_json(reply, _Body)
+        if reply.status == 404 and _UNKNOWN.search(str(body.error)):
+            return Parsed(total=0)
         if body.error is not None or body.message is not None:
             refuse_error(reply, body.error or body.message)
         items = body.data
@@ -129,16 +133,8 @@ class SemanticScholar:
         )
 
     def _request(self, path: str, fields: dict[str, str]) -> Request:
-        query = urlencode({**fields, **self._config.params}, errors="replace")
-        url = f"{self._config.endpoint.rstrip('/')}/{path}?{query}"
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            auth=self._config.auth,
-            auth_place=self._config.auth_place,
-        )
+        url = address(self._config, f"{self._config.endpoint.rstrip('/')}/{path}", fields)
+        return call(self._config, self.name, url, answers=(404,))
 
     def _document(self, paper: _Paper, reply: Reply) -> Document:
         ids = paper.external_ids or _Ids()

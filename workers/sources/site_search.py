@@ -26,6 +26,7 @@ from signal_search.errors import BadReply
 
 from scoring.identity import site_of
 from workers.adapter import SourceConfig
+from workers.asking import call, page
 from workers.template import fill, pushed_down, words_of
 
 _FOLLOW = 3
@@ -56,7 +57,10 @@ class SiteSearch:
         """Return the request for the result page."""
         url = fill(self._config.endpoint, ask, words=self._words)
         words = words_of(ask, self._words)
-        return (self._request(url, depth=0, words=words, language=ask.language),)
+        asked = call(
+            self._config, self.name, url, kind="page", words=words, accept_language=ask.language
+        )
+        return (asked,)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Refuse: a search page and its results are pages, which the extractor reads.
@@ -82,7 +86,9 @@ class SiteSearch:
             detail="",
             parsed=Parsed(
                 documents=outcome.parsed.documents if self._keeps else (),
-                requests=tuple(self._request(url, depth=1) for url in results[: self._follow]),
+                requests=tuple(
+                    page(self._config, self.name, url) for url in results[: self._follow]
+                ),
                 note="" if results else "no results among the links of the page",
             ),
         )
@@ -99,17 +105,6 @@ class SiteSearch:
         if site_of(link.url) != site_of(request.url) or _is_same_page(link.url, request.url):
             return False
         return self._match is None or self._match.search(link.url) is not None
-
-    def _request(self, url: str, *, depth: int, words: str = "", language: str = "") -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="page",
-            accept_language=language,
-            depth=depth,
-            words=words,
-        )
 
 
 def _said(link: Link) -> str:

@@ -6,7 +6,7 @@ it is handed on as the pause of the host. Texts are HTML; titles are escaped. Th
 
 import re
 from datetime import UTC, datetime
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from lxml import etree
 from lxml import html as lxml_html
@@ -15,6 +15,7 @@ from signal_search.contracts.document import Author, Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
@@ -23,6 +24,7 @@ from workers.records import (
     readable,
     refuse,
     refuse_error,
+    seconds_of,
     size_of,
     words_of,
 )
@@ -118,24 +120,17 @@ class StackExchange:
         parts = urlsplit(request.url)
         root = parts.path.rsplit("/search", 1)[0]
         ids = ";".join(str(each.question_id) for each in best)
-        address = f"{parts.scheme}://{parts.netloc}{root}/questions/{ids}/answers"
+        place = f"{parts.scheme}://{parts.netloc}{root}/questions/{ids}/answers"
         fields = {"pagesize": str(_MAX_ANSWERS), "order": "desc", "sort": "votes"}
         told = "\n".join(f"{each.question_id} {line(each.title)}" for each in best)
-        return (self._request(address, fields, depth=1, words=told),)
+        return (self._request(place, fields, depth=1, words=told),)
 
     def _request(
-        self, address: str, fields: dict[str, str], *, depth: int = 0, words: str = ""
+        self, place: str, fields: dict[str, str], *, depth: int = 0, words: str = ""
     ) -> Request:
         fixed = {"site": self._site, "filter": "withbody"}
-        query = urlencode({**fields, **fixed, **self._config.params}, errors="replace")
-        return Request(
-            url=f"{address}?{query}",
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            depth=depth,
-            words=words,
-        )
+        url = address(self._config, place, fields | fixed)
+        return call(self._config, self.name, url, depth=depth, words=words)
 
     def _document(self, post: _Post, reply: Reply, titles: dict[int, str]) -> Document:
         is_answer = post.answer_id is not None
@@ -171,7 +166,7 @@ def _period(freshness: str | None) -> dict[str, str]:
     days = days_of(freshness)
     if days is None:
         return {}
-    start, end = (int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) for day in days)
+    start, end = map(seconds_of, days)
     return {"fromdate": str(start), "todate": str(end + _DAY_S - 1)}
 
 

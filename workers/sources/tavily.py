@@ -6,11 +6,11 @@ Its own answer is never asked for: it is a model's. Dates are asked for as a ran
 import re
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
+from workers.asking import post
 from workers.hits import Hit, evidence, question_of
 from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
 
@@ -59,20 +59,7 @@ class Tavily:
             **_dates(ask.freshness),
             **self._config.params,
         }
-        return (
-            Request(
-                url=self._config.endpoint,
-                adapter=self.name,
-                source_id=self._config.id,
-                kind="api",
-                method="POST",
-                body=msgspec.json.encode(body).decode(),
-                headers={"content-type": "application/json"},
-                auth=self._config.auth,
-                auth_place=self._config.auth_place,
-                meanings=_MEANINGS,
-            ),
-        )
+        return (post(self._config, self.name, body, meanings=_MEANINGS),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn results into documents of their excerpts, and page requests.

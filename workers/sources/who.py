@@ -5,13 +5,14 @@ places and years go along with the search.
 """
 
 import re
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.countries import countries_in, name_of, without_countries
 from workers.figures import statement, written
 from workers.records import days_of, iso, left_out, line, read_json, readable, refuse, words_of
@@ -102,13 +103,9 @@ class Who:
         return self._values(body.value, code, request.words or code, request, reply)
 
     def _request(self, path: str, fields: dict[str, str], words: str) -> Request:
-        query = urlencode(
-            {**fields, **self._config.params}, quote_via=quote, safe="$(),';:", errors="replace"
-        )
-        url = f"{self._config.endpoint.rstrip('/')}/{path}" + (f"?{query}" if query else "")
-        return Request(
-            url=url, adapter=self.name, source_id=self._config.id, kind="api", words=words
-        )
+        place = f"{self._config.endpoint.rstrip('/')}/{path}"
+        url = address(self._config, place, fields, safe="$(),';:", blank="%20")
+        return call(self._config, self.name, url, words=words)
 
     def _follow(self, items: list[object], request: Request) -> Parsed:
         found = [
@@ -160,9 +157,9 @@ class Who:
         place = rows[0].spatial_dim
         updated = max((iso(each.date) for each in rows), default="")
         test = quote(f"SpatialDim eq '{place}'", safe="'", errors="replace")
-        address = request.url.partition("?")[0]
+        place_url = request.url.partition("?")[0]
         return make_document(
-            url=f"{address}?$filter={test}",
+            url=f"{place_url}?$filter={test}",
             title=f"{name}, {_place(place)}",
             text="\n".join(dict.fromkeys(_sentence(each, name) for each in rows)),
             source_id=self._config.id,

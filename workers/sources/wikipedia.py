@@ -7,7 +7,7 @@ never taken for a date of publication, so documents have none and carry `last_ed
 
 import re
 from typing import NoReturn
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -16,11 +16,13 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 
 _EDITIONS = ("en", "zh")
 _MAX_PAGES = 20  # TextExtracts: no more than 20 introductions per request
 _MAX_QUERY_CHARS = 300  # CirrusSearch refuses longer queries
-_MAX_LAG_S = 5  # API:Etiquette, "The maxlag parameter"
+# maxlag: API:Etiquette, "The maxlag parameter"
+_COMMON = {"format": "json", "formatversion": "2", "maxlag": "5"}
 # Characters that are operators to CirrusSearch: a question must not become a regular expression search.
 _OPERATORS = re.compile(r'[:!~*?\\/()\[\]{}^|<>"“”#+\-]+')
 _HEADING = re.compile(r"^(={2,6})[ \t]{0,2}([^\n]{1,200}?)[ \t]{0,2}\1[ \t]{0,9}$", re.MULTILINE)
@@ -90,9 +92,8 @@ class Wikipedia:
             "srsearch": _search_words(ask),
             "srlimit": str(min(max(ask.limit, 1), _MAX_PAGES)),
             "srprop": "timestamp",
-            **_common(self._config),
         }
-        return (self._request(f"{endpoint}?{urlencode(fields)}", ask.language),)
+        return (self._request(endpoint, fields, ask.language),)
 
     def parse(self, request: Request, reply: Reply) -> Parsed:
         """Turn search hits into follow-up requests, and pages into documents.
@@ -124,10 +125,9 @@ class Wikipedia:
             **({"exintro": "1"} if intro else {}),
             "rvprop": "ids|timestamp",
             "ppprop": "disambiguation",
-            **_common(self._config),
         }
-        address = request.url.partition("?")[0]
-        return self._request(f"{address}?{urlencode(fields)}", request.accept_language, depth=1)
+        endpoint = request.url.partition("?")[0]
+        return self._request(endpoint, fields, request.accept_language, depth=1)
 
     def _documents(self, request: Request, reply: Reply, pages: list[_Page]) -> Parsed:
         order = _requested_ids(request.url)
@@ -160,25 +160,16 @@ class Wikipedia:
             ),
         )
 
-    def _request(self, url: str, accept_language: str, *, depth: int = 0) -> Request:
-        return Request(
-            url=url,
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            accept_language=accept_language,
-            depth=depth,
-        )
+    def _request(
+        self, endpoint: str, fields: dict[str, str], accept_language: str, *, depth: int = 0
+    ) -> Request:
+        url = address(self._config, endpoint, fields | _COMMON)
+        return call(self._config, self.name, url, accept_language=accept_language, depth=depth)
 
 
 def _edition(language: str) -> str:
     primary = language.partition("-")[0].lower()
     return primary if primary in _EDITIONS else _EDITIONS[0]
-
-
-def _common(config: SourceConfig) -> dict[str, str]:
-    fixed = {"format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_S)}
-    return {**fixed, **config.params}
 
 
 def _search_words(ask: SourceQuery) -> str:

@@ -8,13 +8,14 @@ Countries come from the question, else it is the world.
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct, field
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.countries import countries_in, without_countries
 from workers.figures import statement, written
 from workers.records import days_of, iso, left_out, read_json, readable, refuse, words_of
@@ -161,11 +162,9 @@ class WorldBank:
 
     def _request(self, path: str, fields: dict[str, str], words: str = "") -> Request:
         """Return a request; words: the places and years that its follow-ups need."""
-        query = urlencode({**fields, **self._config.params}, safe=":;", errors="replace")
-        url = f"{self._config.endpoint.rstrip('/')}{path}?{query}"
-        return Request(
-            url=url, adapter=self.name, source_id=self._config.id, kind="api", words=words
-        )
+        place = f"{self._config.endpoint.rstrip('/')}{path}"
+        url = address(self._config, place, fields, safe=":;")
+        return call(self._config, self.name, url, words=words)
 
     def _series(self, request: Request, found: _Search) -> Parsed:
         words = unquote(urlsplit(request.url).path.rpartition("/")[2]).lower().split()
@@ -178,9 +177,9 @@ class WorldBank:
 
     def _document(self, rows: list[_Row], reply: Reply, updated: str) -> Document:
         first = rows[0]
-        address = f"https://data.worldbank.org/indicator/{quote(first.indicator.id, safe='')}"
+        place = f"https://data.worldbank.org/indicator/{quote(first.indicator.id, safe='')}"
         return make_document(
-            url=f"{address}?locations={quote(first.country.id, safe='', errors='replace')}",
+            url=f"{place}?locations={quote(first.country.id, safe='', errors='replace')}",
             title=f"{first.indicator.value}, {first.country.value}",
             text="\n".join(_sentence(row) for row in rows),
             source_id=self._config.id,

@@ -160,7 +160,7 @@ def test_parse_goes_to_the_adapter_of_the_request() -> None:
     request = Request(
         url="https://export.arxiv.org/api/query", adapter="arxiv", source_id="arxiv", kind="api"
     )
-    with pytest.raises(BadReply, match="plain text instead of a feed"):
+    with pytest.raises(BadReply, match="plain text instead of records"):
         registry.parse(request, _reply("Rate exceeded."))
 
 

@@ -6,12 +6,13 @@ followed by pairs of property and value. Only properties and units with a name i
 """
 
 from collections.abc import Iterator
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
+from workers.asking import address, call
 from workers.records import NO_WORDS, read_json, refuse, refuse_error, size_of
 from workers.sources.wikidata.replies import ITEM, Body, Entity, Hit, is_thing, label, values
 from workers.sources.wikidata.wording import PROPERTIES, description, sentence
@@ -146,14 +147,8 @@ class Wikidata:
 
     def _request(self, endpoint: str, fields: dict[str, str], depth: int) -> Request:
         fixed = {"format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_S)}
-        query = urlencode({**fields, **fixed, **self._config.params}, errors="replace")
-        return Request(
-            url=f"{endpoint}?{query}",
-            adapter=self.name,
-            source_id=self._config.id,
-            kind="api",
-            depth=depth,
-        )
+        url = address(self._config, endpoint, fields | fixed)
+        return call(self._config, self.name, url, depth=depth)
 
 
 def _language(language: str) -> str:
