@@ -62,13 +62,12 @@ class MemoryLedger:
         now_ms: int = 0,
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
-        now_ms = now_ms or self._clock.now_ms()
+        now_ms, wanted = now_ms or self._clock.now_ms(), counted(cost)
         known = {name: level for name in levels if (level := self._level(name)) is not None}
         for level in known.values():
             self._drop(level.open.until(now_ms))
         if self._is_known(hold_id, now_ms, now_ms + lease_ms):
             return _held(known.values())
-        wanted = counted(cost)
         short = _shortage(known, wanted)
         if short is None:
             self._hold(hold_id, _Hold(tuple(known), wanted), now_ms + lease_ms)
