@@ -1,21 +1,23 @@
 """All that happened in a simulated crawl, written down by those who did it and read by those who judge it."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from signal_search.contracts.budget import Amounts, Dimension
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A request as its server saw it, and when the server may see the next one: rest_ms after the end at least."""
+    """A request as its server saw it, and when the server may see the next one: rest_ms after the end at least.
+
+    That is the usual pause until its answer is heard: what a worker learns and takes to its grave binds nobody.
+    """
 
     host: str
     uid: str
     begin_ms: int
     end_ms: int
     rest_ms: int
-    is_robots: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,21 @@ class Record:
         self.counts: Counter[str] = Counter()
         self.unfinished: Counter[str] = Counter()  # jobs by tenant
 
-    def send(self, send: Send, suspend_ms: int = 0) -> None:
+    def send(self, send: Send) -> None:
         log = self.hosts[send.host]
         log.sends.append(send)
         log.due_ms = send.end_ms + send.rest_ms
-        log.suspended_ms = max(log.suspended_ms, send.end_ms + suspend_ms if suspend_ms else 0)
+
+    def hear(self, host: str, uid: str, pause_ms: int, suspend_ms: int = 0) -> None:
+        """The frontier is told how long a host wants to rest after its last request."""
+        log = self.hosts[host]
+        last = log.sends[-1]
+        if last.uid != uid:
+            return  # its lease was lost, and somebody else has asked meanwhile
+        log.sends[-1] = replace(last, rest_ms=max(pause_ms, suspend_ms))
+        log.due_ms = last.end_ms + pause_ms
+        if suspend_ms:
+            log.suspended_ms = max(log.suspended_ms, last.end_ms + suspend_ms)
 
     def end(self, waiter: str, state: str) -> None:
         """An offered request has come to its end: one of the states that `judge` counts."""

@@ -58,6 +58,8 @@ class Worker:
             done, want, lease_ms=LEASE_MS, pause_ms=PAUSE_MS, now_ms=now_ms
         )
         self._record.counts["turns"] += 1
+        for each in done:
+            self._record.hear(each.host, each.uid, each.pause_ms, each.suspend_ms)
         for claim in turn.claims:
             self._record.leases[claim.uid] = claim.lease_until_ms
             self._in_flight += 1
@@ -70,7 +72,8 @@ class Worker:
             state = "missed" if page.retry_after_ms else "fetched"
             for waiter in delivery.waiters:
                 await self._desk.deliver(waiter, page, state, paid=waiter == delivery.owner)
-        self.wake(min(turn.next_in_ms, IDLE_MS) if turn.next_in_ms >= 0 else IDLE_MS)
+        is_waiting = turn.next_in_ms >= 0 and self._in_flight < self._desk.scenario.concurrency
+        self.wake(min(turn.next_in_ms, IDLE_MS) if is_waiting else IDLE_MS)
 
     def _later(self, ms: int, work: Callable[[], Awaitable[None]]) -> None:
         life = self._life
@@ -87,20 +90,16 @@ class Worker:
             self._record.counts["claims_lost"] += 1
             self._over()
         elif host.has_robots and host.name not in self._robots:
-            self._tell(claim, host.robots_ms, host, is_robots=True)
+            self._tell(claim, host.robots_ms)
             self._later(host.robots_ms, partial(self._read_robots, claim, host))
         else:
-            self._tell(claim, page.service_ms, host, suspend_ms=page.retry_after_ms)
+            self._tell(claim, page.service_ms)
             self._keep(claim, page.service_ms)
             self._later(page.service_ms, partial(self._finish, claim, page, host))
 
-    def _tell(
-        self, claim: Claim, ms: int, host: Host, *, is_robots: bool = False, suspend_ms: int = 0
-    ) -> None:
-        begin_ms = self._timeline.now_ms
-        rest_ms = max(host.pause_ms, suspend_ms)
-        send = Send(host.name, claim.uid, begin_ms, begin_ms + ms, rest_ms, is_robots)
-        self._record.send(send, suspend_ms)
+    def _tell(self, claim: Claim, ms: int) -> None:
+        now_ms = self._timeline.now_ms
+        self._record.send(Send(claim.host, claim.uid, now_ms, now_ms + ms, PAUSE_MS))
 
     async def _renew(self, claim: Claim) -> bool:
         now_ms = self._timeline.now_ms
@@ -121,6 +120,7 @@ class Worker:
     async def _read_robots(self, claim: Claim, host: Host) -> None:
         """The slot was used for robots.txt: the request waits for the next one."""
         self._robots.add(host.name)
+        self._record.hear(host.name, claim.uid, host.pause_ms)
         self._record.give_back(claim.uid, host.name, self._timeline.now_ms)
         await self._frontier.postpone(claim, pause_ms=host.pause_ms, now_ms=self._timeline.now_ms)
         self._over()

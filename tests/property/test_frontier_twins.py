@@ -39,7 +39,7 @@ JOBS = ("j1", "j2", "j3")
 FETCHES = ("f1", "f2")
 UIDS = {f"{host}/{number}": host for host in HOSTS[:3] for number in range(5)}
 UIDS |= {f"{host}/0": host for host in HOSTS[3:]}
-CAPS = Caps(host=4, job=5, total=32)
+CAPS = Caps(host=3, job=3, total=16)
 T = TypeVar("T")
 
 uids = st.sampled_from(sorted(UIDS))
@@ -50,7 +50,9 @@ spans = st.sampled_from([1, 10, PAUSE - 1, PAUSE, LEASE, LEASE + PAUSE, 120_000]
 picks = st.sampled_from([0, 0, 0, 0, 1, 2, 3, 5, 8])
 
 
-def offer_of(uid: str, job: str, fetch: str, deadline_ms: int, weight: float = 1.0) -> Offer:
+def offer_of(
+    uid: str, job: str, fetch: str, deadline_ms: int, weight: float = 1.0, *, pause_ms: int = PAUSE
+) -> Offer:
     return Offer(
         uid=uid,
         host=UIDS[uid],
@@ -58,7 +60,7 @@ def offer_of(uid: str, job: str, fetch: str, deadline_ms: int, weight: float = 1
         job=job,
         waiter=f"{job}|{fetch}",
         deadline_ms=deadline_ms,
-        pause_ms=PAUSE,
+        pause_ms=pause_ms,
         weight=weight,
     )
 
@@ -119,15 +121,16 @@ class FrontierTwins(RuleBasedStateMachine):
     def offer_what_was_claimed(self, pick: int, job: str, fetch: str, deadline: int) -> None:
         self.offer(self.picked(pick).uid, job, fetch, deadline, 1.0)
 
-    @rule(names=st.lists(uids, max_size=8), job=jobs, fetch=fetches)
-    def offer_many(self, names: list[str], job: str, fetch: str) -> None:
-        offers = [offer_of(uid, job, fetch, self.now + 100_000) for uid in names]
+    @rule(names=st.lists(uids, max_size=8), job=jobs, fetch=fetches, pause=st.just(PAUSE))
+    def offer_many(self, names: list[str], job: str, fetch: str, pause: int) -> None:
+        deadline_ms = self.now + 100_000
+        offers = [offer_of(uid, job, fetch, deadline_ms, pause_ms=pause) for uid in names]
         for offer, placed in zip(offers, self.both("offer", offers), strict=True):
             self.plain.offered(offer, placed, self.now)
 
     @initialize(names=st.lists(uids, min_size=3, max_size=8, unique=True), job=jobs)
     def begin(self, names: list[str], job: str) -> None:
-        self.offer_many(names, job, "f1")
+        self.offer_many(names, job, "f1", PAUSE)
         self.turn([], 1)
 
     def picked(self, pick: int) -> Claim:
@@ -233,6 +236,8 @@ class FrontierTwins(RuleBasedStateMachine):
             self.renew(pick, LEASE)
         self.advance(LEASE)
         self.reap(max_attempts, 4)
+        uid = self.seen[-1].uid
+        self.offer_many([uid], "j3", "f2", PAUSE // 4)
         self.advance(PAUSE)
         self.turn([], 2)
 

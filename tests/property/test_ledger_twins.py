@@ -14,6 +14,7 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -36,9 +37,10 @@ LIFE = 45 * MINUTE  # ends far from any sum of the long spans, however many shor
 LONG = (30 * MINUTE, 60 * MINUTE, REMEMBER_MS)
 
 levels = st.sampled_from(LEVELS)
-some_levels = st.lists(levels, max_size=4)
-hold_ids = st.sampled_from([f"h{number}" for number in range(8)])
-amounts = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 60), max_size=3)
+some_levels = st.lists(levels, min_size=1, max_size=4) | st.just([])
+hold_ids = st.sampled_from([f"h{number}" for number in range(5)])
+amounts = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 60), min_size=1, max_size=3)
+leases = st.sampled_from([1, 1000, 3000, 5000])
 limits = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 200), max_size=3)
 
 
@@ -83,10 +85,13 @@ class LedgerTwins(RuleBasedStateMachine):
         if self.holds[hold][2] <= self.now:
             self.end(hold, {})
 
-    @initialize(of_job=limits, of_all=limits)
-    def begin(self, of_job: Amounts, of_all: Amounts) -> None:
+    @initialize(of_job=limits, of_all=limits, cost=amounts)
+    def begin(self, of_job: Amounts, of_all: Amounts, cost: Amounts) -> None:
+        """One level is missing at first."""
         self.open("job:a", of_job, LIFE)
+        self.open("tenant:t", {}, LIFE)
         self.open("deployment", of_all, 0)
+        self.reserve("h0", list(LEVELS), cost, 3000)
 
     @rule(level=levels, limits=limits, ttl=st.sampled_from([0, LIFE]))
     def open(self, level: str, limits: Amounts, ttl: int) -> None:
@@ -97,7 +102,7 @@ class LedgerTwins(RuleBasedStateMachine):
             if self.spent[level, name] + self.held(level, name) > limits[name]:
                 self.over.add((level, name))
 
-    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=st.integers(1, 5000))
+    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=leases)
     def reserve(self, hold: str, names: list[str], cost: Amounts, lease: int) -> None:
         known = {each for each in names if each in self.leaves}
         for each in [key for key, (on, _, _) in self.holds.items() if on & known or key == hold]:
@@ -173,7 +178,38 @@ class LedgerTwins(RuleBasedStateMachine):
         for _, each in due[:limit]:
             self.end(each, {})
 
-    @rule(by=st.integers(1, 3000) | st.sampled_from(LONG))
+    @precondition(lambda self: self.holds)
+    @rule(pick=st.integers(0, 4), cost=amounts, lease=leases)
+    def reserve_what_is_held(self, pick: int, cost: Amounts, lease: int) -> None:
+        """A step runs again in the middle of its lease, and others later: its hold counts until the later end."""
+        hold = sorted(self.holds)[pick % len(self.holds)]
+        self.reserve(hold, sorted(self.holds[hold][0]), cost, lease)
+        self.advance(1000)
+        self.reserve("h9", list(LEVELS), cost, 1)
+        self.expire(5)
+
+    @precondition(lambda self: self.holds)
+    @rule(pick=st.integers(0, 4), names=some_levels, cost=amounts)
+    def reserve_what_was_held(self, pick: int, names: list[str], cost: Amounts) -> None:
+        """A step runs again long after its lease, and may spend on other levels."""
+        hold = sorted(self.holds)[pick % len(self.holds)]
+        self.advance(5000)
+        self.reserve(hold, names, cost, 1000)
+
+    @precondition(lambda self: self.ended)
+    @rule(pick=st.integers(0, 4), names=some_levels, cost=amounts)
+    def reserve_what_has_ended(self, pick: int, names: list[str], cost: Amounts) -> None:
+        hold = sorted(self.ended)[pick % len(self.ended)]
+        self.reserve(hold, names, cost, 1000)
+
+    @rule(level=levels, limits=limits, first=st.sampled_from([0, LIFE]))
+    def open_anew(self, level: str, limits: Amounts, first: int) -> None:
+        """A level that was to leave stays, or the other way round."""
+        self.open(level, limits, first)
+        self.open(level, limits, LIFE - first)
+        self.advance(2 * LONG[0])
+
+    @rule(by=st.sampled_from([1, 1000, 3000]) | st.sampled_from(LONG))
     def advance(self, by: int) -> None:
         self.clock.advance(by)
         pass_time(self.redis, by)

@@ -22,7 +22,7 @@ TTL = 1000
 NAMES = ("tenant:a", "deployment")
 
 names = st.sampled_from(NAMES)
-holders = st.sampled_from([f"job{number}" for number in range(5)])
+holders = st.sampled_from([f"job{number}" for number in range(4)])
 ttls = st.sampled_from([1, TTL, 5 * TTL])
 
 
@@ -80,6 +80,13 @@ class SlotTwins(RuleBasedStateMachine):
     def advance(self, by: int) -> None:
         self.clock.advance(by)
         pass_time(self.redis, by)
+
+    @rule(name=names, holder=holders, ttl=ttls)
+    def lose(self, name: str, holder: str, ttl: int) -> None:
+        """A holder that comes back after its lease has none to renew."""
+        self.take(name, holder, 3, ttl)
+        self.advance(ttl)
+        self.renew(name, holder, TTL)
 
     @rule(name=names)
     def count(self, name: str) -> None:
