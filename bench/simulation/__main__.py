@@ -37,6 +37,7 @@ def faults(runs: Iterable[dict[str, Any]]) -> dict[str, int]:
             "lost_requests": run["requests"]["lost"] + run["requests"]["ended_twice"],
             "dishonest_refusals": sum(each["dishonest"] for each in run["refusals"].values()),
             "slots_said_wrong": counts.get("slots_said_wrong", 0),
+            "holds_closed_wrong": counts.get("closed_wrong", 0),
         }.items():
             found[name] = found.get(name, 0) + number
     return found

@@ -1,6 +1,6 @@
 """One simulated crawl from a scenario to its figures."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bench.simulation import judge
@@ -21,7 +21,6 @@ class Crawl:
     desk: Desk
     timeline: Timeline
     windows: Windows
-    slots_left: int = field(default=0)
 
     def figures(self) -> dict[str, Any]:
         """Everything that is judged, as one document."""
