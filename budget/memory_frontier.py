@@ -18,7 +18,7 @@ from budget.frontier import (
     Turn,
 )
 from budget.memory_shard import MemoryShard
-from budget.shards import Rounds, waiters_by_shard
+from budget.shards import Rounds, one_by_one, waiters_by_shard
 from infra.clock import Clock, SystemClock
 from infra.keys import FRONTIER_SHARDS, frontier_shard
 
@@ -31,7 +31,7 @@ class MemoryFrontier:
         self._clock = clock or SystemClock()
         per_shard = Caps(host=caps.host, job=caps.job, total=max(1, caps.total // FRONTIER_SHARDS))
         self._shards = [MemoryShard(per_shard) for _ in range(FRONTIER_SHARDS)]
-        self._rounds = Rounds()
+        self._rounds = Rounds(one_by_one)
         self._wake = asyncio.Event()
         self._wake.set()  # nobody listened before, so nobody knows
 

@@ -1,8 +1,11 @@
 """A host's queue and memory in one process: fair between jobs by virtual finish times."""
 
+from collections import Counter
+
 from msgspec import Struct, field
 
 from budget.frontier import Offer
+from budget.memory_order import Order
 from budget.shards import stride
 
 
@@ -28,7 +31,7 @@ class HostQueue(Struct):
     suspended_ms: int = 0
     busy: str = ""
     reason: str = ""
-    queue: dict[str, float] = field(default_factory=dict)
+    queue: Order = field(default_factory=Order)
     virtual_time: float = 0.0
     out: int = 0
     finishes: dict[str, float] = field(default_factory=dict)
@@ -37,13 +40,36 @@ class HostQueue(Struct):
         """Return when the host may be asked again."""
         return max(self.next_ms, self.suspended_ms)
 
-    def head(self) -> str:
-        """Return the uid whose turn is next; equal finish times go by uid, as in a sorted set."""
-        return min(self.queue, key=lambda uid: (self.queue[uid], uid))
-
     def finish(self, offer: Offer, known: HostRequest | None, *, keeps: bool) -> float:
         """Return the finish time of an offer; joining may bring a request forward, never back."""
         if known is not None and keeps:
             return known.finish
         mine = max(self.virtual_time, self.finishes.get(offer.job, 0.0)) + stride(offer)
         return mine if known is None else min(known.finish, mine)
+
+
+class Load:
+    """How many waiters each job has."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._waiters: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        """Return how many jobs have waiters."""
+        return len(self._waiters)
+
+    def of(self, waiter: str) -> int:
+        """Return how many the job of this waiter has. A waiter is JOB|FETCH."""
+        return self._waiters[_job_of(waiter)]
+
+    def bear(self, waiter: str, by: int) -> None:
+        """Count a waiter in or out."""
+        job = _job_of(waiter)
+        self._waiters[job] += by
+        if not self._waiters[job]:
+            del self._waiters[job]
+
+
+def _job_of(waiter: str) -> str:
+    return waiter.partition("|")[0]

@@ -5,12 +5,14 @@ For one thread; nothing survives the process.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct, field
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
 from budget.ledger import REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.memory_order import Order
 from infra.clock import Clock, SystemClock
 
 
@@ -19,7 +21,7 @@ class _Level(Struct):
     leaves_ms: int
     used: Counter[Dimension] = field(default_factory=Counter)
     held: Counter[Dimension] = field(default_factory=Counter)
-    open: set[str] = field(default_factory=set)
+    open: Order = field(default_factory=Order)  # holds by when they end
 
     def rest(self, name: Dimension) -> int:
         return self.limits[name] - self.used[name] - self.held[name]
@@ -28,7 +30,6 @@ class _Level(Struct):
 class _Hold(Struct):
     levels: tuple[str, ...]
     cost: Amounts
-    ends_ms: int
 
 
 class MemoryLedger:
@@ -39,7 +40,8 @@ class MemoryLedger:
         self._clock = clock or SystemClock()
         self._levels: dict[str, _Level] = {}
         self._holds: dict[str, _Hold] = {}
-        self._ended: dict[str, int] = {}
+        self._ends = Order()
+        self._ended: dict[str, int] = {}  # in the order in which they may be forgotten
 
     def open(self, level: str, limits: Amounts, *, ttl_ms: int) -> None:
         """Create a level or replace its limits."""
@@ -60,15 +62,15 @@ class MemoryLedger:
         now_ms: int = 0,
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
-        now_ms = now_ms or self._clock.now_ms()
+        now_ms, wanted = now_ms or self._clock.now_ms(), counted(cost)
         known = {name: level for name in levels if (level := self._level(name)) is not None}
-        self._drop_expired({each for level in known.values() for each in level.open}, now_ms)
+        for level in known.values():
+            self._drop(level.open.until(now_ms))
         if self._is_known(hold_id, now_ms, now_ms + lease_ms):
             return _held(known.values())
-        wanted = counted(cost)
         short = _shortage(known, wanted)
         if short is None:
-            self._hold(hold_id, _Hold(tuple(known), wanted, now_ms + lease_ms))
+            self._hold(hold_id, _Hold(tuple(known), wanted), now_ms + lease_ms)
         return short or _held(known.values())
 
     def settle(self, hold_id: str, used: Amounts) -> bool:
@@ -91,14 +93,13 @@ class MemoryLedger:
     def close(self, level: str) -> int:
         """Release every open hold that includes this level."""
         found = self._level(level)
-        return sum(self._end(each, {}) for each in sorted(found.open)) if found else 0
+        return sum(self._end(each, {}) for each in found.open.names()) if found else 0
 
     def expire(self, *, limit: int = 100, now_ms: int = 0) -> int:
         """Release up to `limit` expired holds."""
         now_ms = now_ms or self._clock.now_ms()
         self._forget()
-        oldest = sorted(self._holds, key=lambda each: (self._holds[each].ends_ms, each))
-        return self._drop_expired(oldest, now_ms, limit)
+        return self._drop(self._ends.until(now_ms, limit))
 
     def _level(self, name: str) -> _Level | None:
         found = self._levels.get(name)
@@ -111,24 +112,34 @@ class MemoryLedger:
         """Say whether the id is held (then prolong its lease) or ended; drop it when its lease has passed."""
         if self._ended.get(hold_id, 0) > self._clock.now_ms():
             return True
-        self._drop_expired({hold_id} & self._holds.keys(), now_ms)
-        mine = self._holds.get(hold_id)
-        if mine is not None:
-            mine.ends_ms = max(mine.ends_ms, ends_ms)
-        return mine is not None
+        old_ms = self._ends.score(hold_id)
+        if old_ms is None or old_ms <= now_ms:
+            self._drop([hold_id] if old_ms is not None else [])
+            return False
+        self._lease(hold_id, max(int(old_ms), ends_ms))
+        return True
 
-    def _hold(self, hold_id: str, hold: _Hold) -> None:
+    def _lease(self, hold_id: str, ends_ms: int) -> None:
+        self._ends.put(hold_id, ends_ms)
+        for name in self._holds[hold_id].levels:
+            level = self._level(name)
+            if level is not None and hold_id in level.open:
+                level.open.put(hold_id, ends_ms)
+
+    def _hold(self, hold_id: str, hold: _Hold, ends_ms: int) -> None:
         self._holds[hold_id] = hold
         for name in hold.levels:
             self._levels[name].held.update(hold.cost)
-            self._levels[name].open.add(hold_id)
+            self._levels[name].open.put(hold_id, ends_ms)
+        self._ends.put(hold_id, ends_ms)
 
     def _leave(self, hold_id: str, used: Amounts) -> None:
         hold = self._holds.pop(hold_id)
+        self._ends.drop(hold_id)
         for name in hold.levels:
             level = self._level(name)
             if level is not None and hold_id in level.open:
-                level.open.remove(hold_id)
+                level.open.drop(hold_id)
                 level.held.subtract(hold.cost)
                 level.used.update(used)
 
@@ -136,18 +147,20 @@ class MemoryLedger:
         if hold_id not in self._holds:
             return False
         self._leave(hold_id, used)
+        self._ended.pop(hold_id, None)
         self._ended[hold_id] = self._clock.now_ms() + REMEMBER_MS
         return True
 
-    def _drop_expired(self, ids: Iterable[str], now_ms: int, limit: int | None = None) -> int:
-        due = [each for each in ids if self._holds[each].ends_ms <= now_ms][:limit]
-        for each in due:
+    def _drop(self, hold_ids: Sequence[str]) -> int:
+        for each in hold_ids:
             self._leave(each, {})
-        return len(due)
+        return len(hold_ids)
 
     def _forget(self) -> None:
         now_ms = self._clock.now_ms()
-        self._ended = {each: until for each, until in self._ended.items() if until > now_ms}
+        past = takewhile(lambda each: self._ended[each] <= now_ms, self._ended)
+        for each in list(past):
+            del self._ended[each]
 
 
 def _held(levels: Iterable[_Level]) -> Held:

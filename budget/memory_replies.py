@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from budget.frontier import Completion
+from budget.memory_order import Order
 
 
 class _Reply(Struct):
@@ -20,20 +21,24 @@ class MemoryReplies:
         """Start empty."""
         self._replies: dict[str, _Reply] = {}
         self._given: dict[str, dict[str, int]] = {}
+        self._ends = Order()  # by uid: when nothing of it is needed any more
 
     def store(self, done: Completion, waiters: Sequence[str], now_ms: int) -> None:
         """Replace the reply; who was given an earlier one keeps its right until that ends."""
         kept_until_ms = now_ms + max(done.fresh_ms + done.stale_ms, done.keep_ms)
         self._replies[done.uid] = _Reply(done.reply, now_ms + done.fresh_ms, kept_until_ms)
-        given = self._given.setdefault(done.uid, {})
+        given = _after(self._given.get(done.uid, {}), now_ms)
         given.update(dict.fromkeys(waiters, now_ms + done.keep_ms))
+        self._given[done.uid] = given
+        self._ends.put(done.uid, max(kept_until_ms, *given.values(), 0))
         self.forget(now_ms)
 
     def has(self, uid: str, waiter: str, now_ms: int) -> bool:
         """Say whether there is a reply that is fresh or was given to this waiter."""
         reply = self._replies.get(uid)
-        given_until_ms = self._given.get(uid, {}).get(waiter, 0)
-        return reply is not None and now_ms < max(reply.fresh_until_ms, given_until_ms)
+        if reply is None or now_ms >= reply.kept_until_ms:
+            return False
+        return now_ms < max(reply.fresh_until_ms, self._given[uid].get(waiter, 0))
 
     def get(self, uid: str, now_ms: int) -> bytes | None:
         """Return the reply while it is kept."""
@@ -41,11 +46,10 @@ class MemoryReplies:
         return found.body if found and now_ms < found.kept_until_ms else None
 
     def forget(self, now_ms: int) -> None:
-        """Drop what is kept no longer."""
-        replies = {uid: each for uid, each in self._replies.items() if each.kept_until_ms > now_ms}
-        given = {uid: _after(marks, now_ms) for uid, marks in self._given.items()}
-        self._replies = replies
-        self._given = {uid: marks for uid, marks in given.items() if marks}
+        """Drop what nobody may ask for any more."""
+        for uid in self._ends.until(now_ms):
+            self._ends.drop(uid)
+            del self._replies[uid], self._given[uid]
 
 
 def _after(marks: dict[str, int], now_ms: int) -> dict[str, int]:

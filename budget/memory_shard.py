@@ -1,7 +1,7 @@
 """One shard of the memory frontier: the rules of `lua/*.lua` once more, apart, so that tests can compare them."""
 
-from collections import Counter
 from collections.abc import Sequence
+from math import inf
 
 from budget.frontier import (
     Caps,
@@ -14,7 +14,8 @@ from budget.frontier import (
     Placed,
     Turn,
 )
-from budget.memory_host import HostQueue, HostRequest
+from budget.memory_host import HostQueue, HostRequest, Load
+from budget.memory_order import Order
 from budget.memory_replies import MemoryReplies
 from budget.shards import delivery
 
@@ -27,9 +28,10 @@ class MemoryShard:
         self._caps = caps
         self._hosts: dict[str, HostQueue] = {}
         self._requests: dict[str, HostRequest] = {}
-        self._ready: dict[str, int] = {}
-        self._leases: dict[str, int] = {}
-        self._load: Counter[str] = Counter()
+        self._ready = Order()  # hosts by when they may be asked
+        self._leases = Order()
+        self._idle = Order()  # hosts without a queue, by when they may be forgotten
+        self._load = Load()
         self._replies = MemoryReplies()
         self._floor_ms = 0
         self._fence = 0
@@ -47,7 +49,7 @@ class MemoryShard:
         waiters = self._requests[offer.uid].waiters
         if offer.waiter not in waiters:
             waiters[offer.waiter] = None
-            self._load[_job_of(offer.waiter)] += 1
+            self._load.bear(offer.waiter, 1)
         return "queued" if next(iter(waiters)) == offer.waiter else "joined"
 
     def _place(self, offer: Offer, now_ms: int) -> tuple[Placed, bool]:
@@ -55,8 +57,8 @@ class MemoryShard:
         known = self._requests.get(offer.uid)
         waits = known is not None and offer.waiter in known.waiters
         finish = host.finish(offer, known, keeps=waits)
-        ahead = sum(each < finish for each in host.queue.values())
-        ready_in_ms = self._wait_ms(host, offer, now_ms) + ahead * offer.pause_ms
+        ahead_ms = host.queue.below(finish) * offer.pause_ms
+        ready_in_ms = self._wait_ms(host, offer, now_ms) + ahead_ms
         until_ms = host.suspended_ms if host.suspended_ms > now_ms else None
         refused = None if waits else self._refusal(offer, host, now_ms, now_ms + ready_in_ms)
         if refused is None and not waits:
@@ -85,14 +87,15 @@ class MemoryShard:
         return (
             len(host.queue) >= self._caps.host
             or len(self._requests) >= self._caps.total
-            or self._load[_job_of(offer.waiter)] >= self._caps.job
+            or self._load.of(offer.waiter) >= self._caps.job
         )
 
     def _enter(self, offer: Offer, host: HostQueue, finish: float, now_ms: int) -> None:
         self._hosts[offer.host] = host
         request = self._requests.setdefault(offer.uid, HostRequest(offer.host, offer.payload))
-        if host.queue.get(offer.uid) != finish:
-            host.finishes[offer.job] = request.finish = host.queue[offer.uid] = finish
+        if host.queue.score(offer.uid) != finish:
+            host.finishes[offer.job] = request.finish = finish
+            host.queue.put(offer.uid, finish)
         if offer.host not in self._ready:
             self._reschedule(offer.host, now_ms)
 
@@ -105,18 +108,17 @@ class MemoryShard:
     ) -> Turn:
         """Complete what is done, then claim."""
         deliveries = [self._complete(each, now_ms) for each in done if self._holds(each)]
-        due = [] if now_ms < self._floor_ms else self._due(now_ms)[:want]
+        due = [] if now_ms < self._floor_ms else self._ready.until(now_ms, want)
         claims = [self._claim(each, now_ms + lease_ms, pause_ms, now_ms) for each in due]
-        first = min(self._ready.values(), default=-1)
         return Turn(
             deliveries=tuple(deliveries),
             claims=tuple(claims),
-            next_in_ms=-1 if first < 0 else max(0, max(first, self._floor_ms) - now_ms),
+            next_in_ms=self._next_in_ms(now_ms),
         )
 
-    def _due(self, now_ms: int) -> list[str]:
-        due = (each for each, at_ms in self._ready.items() if at_ms <= now_ms)
-        return sorted(due, key=lambda each: (self._ready[each], each))
+    def _next_in_ms(self, now_ms: int) -> int:
+        first = self._ready.first()
+        return max(0, int(max(first[0], self._floor_ms)) - now_ms) if first else -1
 
     def _holds(self, claim: Claim | Completion) -> bool:
         return claim.uid in self._leases and self._requests[claim.uid].fence == claim.fence
@@ -137,12 +139,12 @@ class MemoryShard:
 
     def _claim(self, name: str, lease_until_ms: int, pause_ms: int, now_ms: int) -> Claim:
         host = self._hosts[name]
-        uid = host.head()
-        host.virtual_time = max(host.virtual_time, host.queue.pop(uid))
+        uid = host.queue.until(inf, 1)[0]
+        host.virtual_time = max(host.virtual_time, host.queue.drop(uid) or 0.0)
         host.out += 1
         host.busy, host.next_ms = uid, lease_until_ms + pause_ms
         self._fence += 1
-        self._leases[uid] = lease_until_ms
+        self._leases.put(uid, lease_until_ms)
         request = self._requests[uid]
         request.fence, request.pause_ms = self._fence, pause_ms
         self._reschedule(name, now_ms)
@@ -169,9 +171,11 @@ class MemoryShard:
 
     def renew(self, claim: Claim, lease_ms: int, now_ms: int) -> bool:
         """Prolong a claim."""
-        if not self._holds(claim) or self._leases[claim.uid] <= now_ms:
+        old_ms = int(self._leases.score(claim.uid) or 0)
+        if not self._holds(claim) or old_ms <= now_ms:
             return False
-        ends_ms = self._leases[claim.uid] = max(self._leases[claim.uid], now_ms + lease_ms)
+        ends_ms = max(old_ms, now_ms + lease_ms)
+        self._leases.put(claim.uid, ends_ms)
         host = self._hosts[claim.host]
         host.busy, host.next_ms = claim.uid, ends_ms + self._requests[claim.uid].pause_ms
         self._reschedule(claim.host, now_ms)
@@ -195,10 +199,9 @@ class MemoryShard:
 
     def reap(self, max_attempts: int, limit: int, now_ms: int) -> tuple[list[Delivery], bool]:
         """Return what was given up, and whether something went back to its queue; forget what has passed."""
-        expired = [each for each, ends_ms in self._leases.items() if ends_ms <= now_ms]
-        expired.sort(key=lambda uid: (self._leases[uid], uid))
-        outcomes = [self._reap(each, max_attempts, now_ms) for each in expired[:limit]]
-        woken = any(each in self._requests for each in expired[:limit])
+        expired = self._leases.until(now_ms, limit)
+        outcomes = [self._reap(each, max_attempts, now_ms) for each in expired]
+        woken = any(each in self._requests for each in expired)
         self._forget(now_ms)
         return [each for each in outcomes if each is not None], woken
 
@@ -224,10 +227,10 @@ class MemoryShard:
         if request is None or waiter not in request.waiters:
             return False
         del request.waiters[waiter]
-        self._load[_job_of(waiter)] -= 1
+        self._load.bear(waiter, -1)
         if request.waiters or uid in self._leases:
             return False
-        del self._hosts[name].queue[uid]
+        self._hosts[name].queue.drop(uid)
         self._leave(uid)
         self._tidy(name)
         return True
@@ -260,40 +263,38 @@ class MemoryShard:
     def _reschedule(self, name: str, now_ms: int) -> None:
         host = self._hosts[name]
         if host.queue:
-            self._ready[name] = max(now_ms, host.open_ms())
+            self._ready.put(name, max(now_ms, host.open_ms()))
+            self._idle.drop(name)
         else:
-            self._ready.pop(name, None)
+            self._ready.drop(name)
+            self._idle.put(name, host.open_ms())
 
     def _tidy(self, name: str) -> None:
         host = self._hosts[name]
         if host.queue:
             return
-        self._ready.pop(name, None)
+        self._ready.drop(name)
+        self._idle.put(name, host.open_ms())
         if host.out <= 0:
             host.virtual_time, host.finishes = 0.0, {}
 
     def _end_lease(self, uid: str, name: str) -> None:
-        del self._leases[uid]
+        self._leases.drop(uid)
         self._hosts[name].out -= 1
 
     def _requeue(self, uid: str) -> None:
         request = self._requests[uid]
-        self._hosts[request.host].queue[uid] = request.finish
+        self._hosts[request.host].queue.put(uid, request.finish)
 
     def _leave(self, uid: str) -> list[str]:
         waiters = list(self._requests.pop(uid).waiters)
-        self._load.subtract(_job_of(each) for each in waiters)
+        for each in waiters:
+            self._load.bear(each, -1)
         return waiters
 
     def _forget(self, now_ms: int) -> None:
-        self._hosts = {
-            name: host
-            for name, host in self._hosts.items()
-            if host.queue or host.out or host.open_ms() > now_ms
-        }
+        for name in self._idle.until(now_ms):
+            if not self._hosts[name].out:
+                self._idle.drop(name)
+                del self._hosts[name]
         self._replies.forget(now_ms)
-        self._load = +self._load
-
-
-def _job_of(waiter: str) -> str:
-    return waiter.partition("|")[0]

@@ -26,6 +26,7 @@ class HasHost(Protocol):
 T = TypeVar("T", bound=HasHost)
 Ask = Callable[[int, Sequence[Completion], int], Awaitable[Turn]]
 """Ask one shard: (shard, what is done, how many claims are wanted)."""
+Together = Callable[..., Awaitable[Sequence[Turn]]]
 
 _UNKNOWN = 2**53
 
@@ -65,11 +66,17 @@ def delivery(uid: str, waiters: Sequence[str]) -> Delivery:
     return Delivery(uid=uid, waiters=tuple(waiters), owner=waiters[0] if waiters else "")
 
 
+async def one_by_one(*asked: Awaitable[Turn]) -> Sequence[Turn]:
+    """Await each in turn: for shards in this process, where tasks would cost more than the answers."""
+    return [await each for each in asked]
+
+
 class Rounds:
     """Turns over all shards; remembers which shard had the next host due, to begin there."""
 
-    def __init__(self) -> None:
-        """Know nothing yet: begin with the first shard."""
+    def __init__(self, together: Together = asyncio.gather) -> None:
+        """Know nothing yet: begin with the first shard. `together` awaits the answers of all shards."""
+        self._together = together
         self._due_in = [_UNKNOWN] * FRONTIER_SHARDS
         self._first = 0
 
@@ -78,7 +85,7 @@ class Rounds:
         finished = by_shard(done)
         order = self._order()
         shares = [want // len(order) + (place < want % len(order)) for place in range(len(order))]
-        turns = await asyncio.gather(
+        turns = await self._together(
             *(
                 ask(shard, finished.get(shard, ()), share)
                 for shard, share in zip(order, shares, strict=True)

@@ -32,7 +32,7 @@ class SlotStore(Protocol):
         ...
 
     def free(self, name: str, holder: str) -> bool:
-        """Give a slot back. False when there was none."""
+        """Give a slot back. False when there was none; of a lease that has ended either may be said."""
         ...
 
     def count(self, name: str, now_ms: int = 0) -> int:

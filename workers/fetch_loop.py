@@ -28,6 +28,7 @@ from workers.toolbox import Bell, Toolbox, open_toolbox
 _log = structlog.get_logger("workers.fetch_loop")
 
 _IDLE_S = 1.0  # a wake-up that got lost costs at most this
+_SOONEST_S = 0.001
 _REAP_S = 1.0
 _LISTEN_MS = 10_000
 _STORE_RETRY_S = 0.5
@@ -91,6 +92,16 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
         _, open_tasks = await asyncio.wait(open_tasks, timeout=_ASK_AGAIN_S)
 
 
+def patience_s(next_in_ms: int, want: int) -> float:
+    """Return for how many seconds to wait for news after a turn that claimed nothing, when `want` might have been.
+
+    Until the next host is due; but who can take no more is not helped by a host that is due, only by an end in flight.
+    """
+    if next_in_ms < 0 or want <= 0:
+        return _IDLE_S
+    return min(max(next_in_ms / 1000, _SOONEST_S), _IDLE_S)
+
+
 class Fetchers:
     """Claims, fetches and completes, many hosts at once and one request per host."""
 
@@ -142,8 +153,7 @@ class Fetchers:
         for completion in done:
             self._outcomes.pop(completion.uid, None)
         if not turn.claims and not self._done:
-            due_s = turn.next_in_ms / 1000 if turn.next_in_ms >= 0 else _IDLE_S
-            await self._wait(min(max(due_s, 0.001), _IDLE_S))
+            await self._wait(patience_s(turn.next_in_ms, want))
 
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):

@@ -146,14 +146,14 @@ def _obeyed() -> Iterator[tuple[str, Routes, tuple[str, ...], tuple[str, ...]]]:
         (
             "shop",
             _robots(_SHOP),
-            ("/checkouts/1", "/cart/1"),
+            ("/cart/1", "/checkouts/1"),
             ("/cart", "/x?a=1&oseid=2", "/collections/all?sort_by=price"),
         ),
         (
             "wiki",
             _robots(_WIKI),
-            ("/w/load.php?x", "/wiki/Lighthouse"),
-            ("/w/index.php?x", "/wiki/Special:Random", "/wiki/Spezial:Suche"),
+            ("/w/load.php?x",),
+            ("/w/index.php?x", "/wiki/Special:Random", "/wiki/Spezial%3ASuche"),
         ),
         ("percent", _robots(_STAR + "Disallow: /%7Ejoe/\n"), ("/%2Fjoe/",), ("/~joe/x",)),
         (

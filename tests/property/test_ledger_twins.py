@@ -1,6 +1,10 @@
-"""The ledger in Redis and its memory twin through the same random steps: every answer is the same, no money is lost."""
+"""The ledger in Redis and its memory twin through the same random steps: every answer is the same, no money is lost.
+
+Time moves for both: leases by the time that each call is told, levels and the marks of ended holds by the store's own.
+"""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,128 +14,236 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
 from redis import Redis
 from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.errors import Broken
 from typing_extensions import override
 
-from budget.ledger import Held, Short
+from budget.ledger import REMEMBER_MS, Balance, Held, Short
 from budget.memory_ledger import MemoryLedger
 from budget.redis_ledger import RedisLedger
 from infra.clock import FixedClock
+from tests.fakes.server_time import pass_time
 
 NOW = 1_790_000_000_000
 LEVELS = ("job:a", "job:b", "tenant:t", "deployment")
 DIMENSIONS = (Dimension.TOKENS, Dimension.CALLS, Dimension.BYTES)
+MINUTE = 60_000
+LIFE = 45 * MINUTE  # ends far from any sum of the long spans, however many short ones are added
+LONG = (30 * MINUTE, 60 * MINUTE, REMEMBER_MS)
 
 levels = st.sampled_from(LEVELS)
-some_levels = st.lists(levels, max_size=4)
-hold_ids = st.sampled_from([f"h{number}" for number in range(8)])
-amounts = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 60), max_size=3)
+some_levels = st.lists(levels, min_size=1, max_size=4) | st.just([])
+hold_ids = st.sampled_from([f"h{number}" for number in range(5)])
+amounts = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 60), min_size=1, max_size=3)
+leases = st.sampled_from([1, 1000, 3000, 5000])
 limits = st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(0, 200), max_size=3)
 
 
 class LedgerTwins(RuleBasedStateMachine):
-    """Beside the twins a plain account is kept: what was settled, by level."""
+    """Beside the twins a plain account is kept: what was settled by level, and which hold costs what until when."""
 
     redis: Redis
 
     def __init__(self) -> None:
         super().__init__()
         self.redis.flushall()
-        self.now = NOW
-        self.memory = MemoryLedger(FixedClock(NOW))
+        self.clock = FixedClock(NOW)
+        self.memory = MemoryLedger(self.clock)
         self.real = RedisLedger(self.redis)
-        self.opened: set[str] = set()
+        self.leaves: dict[str, int] = {}  # by level: when it leaves, 0 for never
         self.spent: Counter[tuple[str, Dimension]] = Counter()
-        self.over: set[str] = set()
-        self.holds: dict[str, tuple[frozenset[str], Amounts]] = {}
+        self.over: set[tuple[str, Dimension]] = set()  # above a limit that was lowered, or over-run
+        self.holds: dict[str, tuple[set[str], Amounts, int]] = {}  # levels, cost, until
+        self.ended: dict[str, int] = {}
+
+    @property
+    def now(self) -> int:
+        return self.clock.now_ms()
 
     def both(self, name: str, *args: Any, **named: Any) -> Any:
         expected = getattr(self.memory, name)(*args, **named)
         assert getattr(self.real, name)(*args, **named) == expected, (name, args, named)
         return expected
 
-    @initialize(of_job=limits, of_all=limits)
-    def begin(self, of_job: Amounts, of_all: Amounts) -> None:
-        self.open("job:a", of_job)
-        self.open("deployment", of_all)
+    def held(self, level: str, name: Dimension) -> int:
+        return sum(cost.get(name, 0) for on, cost, _ in self.holds.values() if level in on)
 
-    @rule(level=levels, limits=limits)
-    def open(self, level: str, limits: Amounts) -> None:
-        self.both("open", level, limits, ttl_ms=0)
-        self.opened.add(level)
-        self.over.add(level)  # a limit may have fallen below what is used
+    def end(self, hold: str, used: Mapping[Dimension, int]) -> None:
+        on, cost, _ = self.holds.pop(hold)
+        for level in on:
+            for name, amount in used.items():
+                self.spent[level, name] += amount
+                if amount > cost.get(name, 0):
+                    self.over.add((level, name))
 
-    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=st.integers(1, 5000))
+    def drop_expired(self, hold: str) -> None:
+        if self.holds[hold][2] <= self.now:
+            self.end(hold, {})
+
+    @initialize(of_job=limits, of_all=limits, cost=amounts)
+    def begin(self, of_job: Amounts, of_all: Amounts, cost: Amounts) -> None:
+        """One level is missing at first."""
+        self.open("job:a", of_job, LIFE)
+        self.open("tenant:t", {}, LIFE)
+        self.open("deployment", of_all, 0)
+        self.reserve("h0", list(LEVELS), cost, 3000)
+
+    @rule(level=levels, limits=limits, ttl=st.sampled_from([0, LIFE]))
+    def open(self, level: str, limits: Amounts, ttl: int) -> None:
+        self.both("open", level, limits, ttl_ms=ttl)
+        self.leaves[level] = self.now + ttl if ttl else 0
+        for name in limits:  # a limit may have fallen below what is used
+            self.over.discard((level, name))
+            if self.spent[level, name] + self.held(level, name) > limits[name]:
+                self.over.add((level, name))
+
+    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=leases)
     def reserve(self, hold: str, names: list[str], cost: Amounts, lease: int) -> None:
-        before = {each: self.memory.balance(each) for each in LEVELS}
+        known = {each for each in names if each in self.leaves}
+        for each in [key for key, (on, _, _) in self.holds.items() if on & known or key == hold]:
+            self.drop_expired(each)
+        short = self.shortage(names, cost)
         answer = self.both("reserve", hold, names, cost, lease_ms=lease, now_ms=self.now)
-        after = {each: self.memory.balance(each) for each in LEVELS}
-        if isinstance(answer, Short):
-            assert answer.level in names
-            for each in LEVELS:  # nothing was held; expired holds may have gone
-                for name, held in after[each].held.items():
-                    assert held <= before[each].held[name]
+        if self.ended.get(hold, 0) > self.now:
+            assert isinstance(answer, Held)
+        elif hold in self.holds:
+            on, held, until = self.holds[hold]
+            self.holds[hold] = (on, held, max(until, self.now + lease))
+            assert isinstance(answer, Held)
+        elif short:
+            assert isinstance(answer, Short)
+            assert (answer.level, answer.dimension) == short
         else:
             assert isinstance(answer, Held)
+            costs = {name: amount for name, amount in cost.items() if amount}
+            self.holds[hold] = (known, costs, self.now + lease)
+        if isinstance(answer, Held):
+            assert answer == self.both(
+                "reserve", hold, names, cost, lease_ms=lease, now_ms=self.now
+            )
             assert min(answer.left.values(), default=0) >= 0
-            self._check_limits(names, before)
 
-    def _check_limits(self, names: list[str], before: dict[str, Any]) -> None:
-        for each in names:
-            now = self.memory.balance(each)
-            for name, limit in now.limits.items():
-                grown = now.held.get(name, 0) > before[each].held.get(name, 0)
-                if grown:
-                    assert now.used.get(name, 0) + now.held.get(name, 0) <= limit
+    def shortage(self, names: list[str], cost: Amounts) -> tuple[str, Dimension] | None:
+        for level in [each for each in names if each in self.leaves]:
+            limits = self.memory.balance(level).limits
+            for name in Dimension:
+                wanted = cost.get(name, 0)
+                used = self.spent[level, name] + self.held(level, name)
+                if name in limits and wanted and used + wanted > limits[name]:
+                    return level, name
+        return None
+
+    @rule(hold=hold_ids, amount=st.integers(-50, -1))
+    def reserve_less_than_nothing(self, hold: str, amount: int) -> None:
+        for ledger in (self.memory, self.real):
+            with pytest.raises(Broken):
+                ledger.reserve(hold, LEVELS, {Dimension.TOKENS: amount}, lease_ms=1)
 
     @rule(hold=hold_ids, used=amounts)
     def settle(self, hold: str, used: Amounts) -> None:
-        holding = [each for each in LEVELS if self._lists(each, hold)]
-        if self.both("settle", hold, used):
-            for level in holding:
-                self.spent.update({(level, name): amount for name, amount in used.items()})
-
-    def _lists(self, level: str, hold: str) -> bool:
-        return self.redis.zscore(f"ss:{{b}}:open:{level}", hold) is not None
+        """A hold whose lease has ended may still be settled while nobody has dropped it."""
+        assert self.both("settle", hold, used) == (hold in self.holds)
+        if hold in self.holds:
+            self.end(hold, used)
+            self.ended[hold] = self.now + REMEMBER_MS
+        assert not self.both("settle", hold, used)
 
     @rule(hold=hold_ids)
     def release(self, hold: str) -> None:
-        self.both("release", hold)
+        assert self.both("release", hold) == (hold in self.holds)
+        if hold in self.holds:
+            self.end(hold, {})
+            self.ended[hold] = self.now + REMEMBER_MS
 
     @rule(level=levels)
     def close(self, level: str) -> None:
-        self.both("close", level)
+        held = [each for each, (on, _, _) in self.holds.items() if level in on]
+        assert self.both("close", level) == len(held)
+        for each in held:
+            self.end(each, {})
+            self.ended[each] = self.now + REMEMBER_MS
         assert self.memory.balance(level).held == {}
 
     @rule(limit=st.integers(1, 5))
     def expire(self, limit: int) -> None:
-        assert self.both("expire", limit=limit, now_ms=self.now) <= limit
+        due = sorted(
+            (until, each) for each, (_, _, until) in self.holds.items() if until <= self.now
+        )
+        assert self.both("expire", limit=limit, now_ms=self.now) == len(due[:limit])
+        for _, each in due[:limit]:
+            self.end(each, {})
 
-    @rule(by=st.integers(1, 3000))
+    @precondition(lambda self: self.holds)
+    @rule(pick=st.integers(0, 4), cost=amounts, lease=leases)
+    def reserve_what_is_held(self, pick: int, cost: Amounts, lease: int) -> None:
+        """A step runs again in the middle of its lease, and others later: its hold counts until the later end."""
+        hold = sorted(self.holds)[pick % len(self.holds)]
+        self.reserve(hold, sorted(self.holds[hold][0]), cost, lease)
+        self.advance(1000)
+        self.reserve("h9", list(LEVELS), cost, 1)
+        self.expire(5)
+
+    @precondition(lambda self: self.holds)
+    @rule(pick=st.integers(0, 4), names=some_levels, cost=amounts)
+    def reserve_what_was_held(self, pick: int, names: list[str], cost: Amounts) -> None:
+        """A step runs again long after its lease, and may spend on other levels."""
+        hold = sorted(self.holds)[pick % len(self.holds)]
+        self.advance(5000)
+        self.reserve(hold, names, cost, 1000)
+
+    @precondition(lambda self: self.ended)
+    @rule(pick=st.integers(0, 4), names=some_levels, cost=amounts)
+    def reserve_what_has_ended(self, pick: int, names: list[str], cost: Amounts) -> None:
+        hold = sorted(self.ended)[pick % len(self.ended)]
+        self.reserve(hold, names, cost, 1000)
+
+    @rule(level=levels, limits=limits, first=st.sampled_from([0, LIFE]))
+    def open_anew(self, level: str, limits: Amounts, first: int) -> None:
+        """A level that was to leave stays, or the other way round."""
+        self.open(level, limits, first)
+        self.open(level, limits, LIFE - first)
+        self.advance(2 * LONG[0])
+
+    @rule(by=st.sampled_from([1, 1000, 3000]) | st.sampled_from(LONG))
     def advance(self, by: int) -> None:
-        self.now += by
+        self.clock.advance(by)
+        pass_time(self.redis, by)
+        for level in [each for each, until in self.leaves.items() if 0 < until <= self.now]:
+            del self.leaves[level]
+            for on, _, _ in self.holds.values():  # nothing is owed to it when it comes back
+                on.discard(level)
+            for name in Dimension:
+                self.over.discard((level, name))
+                del self.spent[level, name]
 
     @invariant()
-    def balances_agree_and_usage_is_what_was_settled(self) -> None:
+    def balances_are_what_was_settled_and_is_held(self) -> None:
         for level in LEVELS:
-            balance = self.both("balance", level)
+            balance: Balance = self.both("balance", level)
             for name in DIMENSIONS:
-                assert balance.used.get(name, 0) == self.spent[level, name]
-                assert balance.held.get(name, 0) >= 0
+                used, held = balance.used.get(name, 0), balance.held.get(name, 0)
+                assert used == self.spent[level, name]
+                assert held == self.held(level, name)
+                if (level, name) not in self.over:
+                    assert used + held <= balance.limits.get(name, used + held)
 
     @override
     def teardown(self) -> None:
         """When every hold has ended nothing is held, and no list of holds is left."""
         for level in LEVELS:
-            self.both("close", level)
-        self.both("expire", limit=100, now_ms=self.now + 10_000)
+            self.close(level)
+        self.clock.advance(10_000)
+        self.both("expire", limit=100, now_ms=self.now)
         assert [self.both("balance", each).held for each in LEVELS] == [{}] * 4
         assert self.redis.keys("ss:{b}:open:*") == []
         assert self.redis.keys("ss:{b}:holds") == []
+        self.advance(REMEMBER_MS)
+        assert self.redis.keys("ss:{b}:hold:*") == []
 
 
 @pytest.mark.timeout(120)

@@ -47,9 +47,7 @@ class RobotsReader:
         try:
             raw = await self._exchange(before)
             return self._judged(before, raw)
-        except (
-            Dropped
-        ):  # an idle connection was closed: the next slot asks the same again, on one of its own
+        except Dropped:  # an idle connection was closed: the next slot asks again, on one of its own
             return before
         except (AddressRefused, SourceFailed) as error:
             return self._unreachable(before, error.code)
@@ -89,7 +87,9 @@ class RobotsReader:
     def _judged(self, chain: RobotsRecord, raw: RawReply) -> RobotsRecord:
         location = raw.headers.get("location", "")
         if 300 <= raw.status < 400 and location and chain.hops < _MAX_HOPS:
-            return self._moved(chain, raw, absolute(raw.url, location))
+            moved = self._moved(chain, raw, absolute(raw.url, location))
+            if moved.next_url != chain.next_url:  # to itself, it would answer the same for ever
+                return moved
         state = classify(raw.status)
         if state == "unreachable":
             wait_s = retry_after_s(raw.headers, raw.fetched_at_ms) or 0.0
