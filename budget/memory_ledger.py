@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
-from budget.ledger import REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short
 from infra.clock import Clock, SystemClock
 
 
@@ -61,8 +61,8 @@ class MemoryLedger:
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
         now_ms = now_ms or self._clock.now_ms()
+        self._drop_expired(self._oldest(), now_ms, DROPPED_AT_ONCE)
         known = {name: level for name in levels if (level := self._level(name)) is not None}
-        self._drop_expired({each for level in known.values() for each in level.open}, now_ms)
         if self._is_known(hold_id, now_ms, now_ms + lease_ms):
             return _held(known.values())
         wanted = counted(cost)
@@ -97,8 +97,10 @@ class MemoryLedger:
         """Release up to `limit` expired holds."""
         now_ms = now_ms or self._clock.now_ms()
         self._forget()
-        oldest = sorted(self._holds, key=lambda each: (self._holds[each].ends_ms, each))
-        return self._drop_expired(oldest, now_ms, limit)
+        return self._drop_expired(self._oldest(), now_ms, limit)
+
+    def _oldest(self) -> list[str]:
+        return sorted(self._holds, key=lambda each: (self._holds[each].ends_ms, each))
 
     def _level(self, name: str) -> _Level | None:
         found = self._levels.get(name)

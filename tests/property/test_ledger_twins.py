@@ -96,7 +96,7 @@ class LedgerTwins(RuleBasedStateMachine):
                 self.spent.update({(level, name): amount for name, amount in used.items()})
 
     def _lists(self, level: str, hold: str) -> bool:
-        return self.redis.zscore(f"ss:{{b}}:open:{level}", hold) is not None
+        return hold in self.memory._levels[level].open if level in self.opened else False
 
     @rule(hold=hold_ids)
     def release(self, hold: str) -> None:
