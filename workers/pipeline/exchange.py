@@ -20,7 +20,7 @@ from budget.redis_frontier import RedisFrontierWorker
 from infra import keys
 from infra.clock import Clock
 from infra.http import HttpClient
-from infra.redis import connect_async, store_errors
+from infra.redis import connect_async, identity, store_errors
 from infra.settings import Settings
 from workers.fetching.cache import host_key, is_shareable, origin_of
 from workers.fetching.fetcher import Fetched, Fetcher, NeedsRobots, Unchanged
@@ -109,11 +109,10 @@ class Exchanges:
 
     async def respect_restart(self) -> None:
         """Let every host rest when the store is another instance than before: it may have forgotten requests."""
+        store_id = (await identity(self._redis)).encode()
+        if store_id == self._store_id:
+            return
         with store_errors():
-            info = await self._redis.info("server")
-            store_id = str(info["run_id"]).encode()
-            if store_id == self._store_id:
-                return
             known = await self._redis.get(keys.boot())
         if known != store_id:
             await self.frontier.hold_all(pause_ms=self.restart_pause_ms)
