@@ -15,6 +15,7 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio import RedisCluster as AsyncRedisCluster
 from redis.asyncio import Sentinel as AsyncSentinel
 from redis.asyncio.cluster import ClusterNode as AsyncClusterNode
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelPool
 from redis.backoff import ExponentialBackoff
 from redis.cluster import ClusterNode, RedisCluster
@@ -41,6 +42,8 @@ __all__ = [
 _SOCKET_TIMEOUT_S = 30.0  # above every blocking read below
 _CONNECT_TIMEOUT_S = 5.0
 _SENTINEL_TIMEOUT_S = 2.0
+# After a restart every pooled connection is a dead one; each is opened again within the call that finds it so.
+_BACKOFF, _TRIES = ExponentialBackoff(cap=0.5, base=0.01), 3
 _MAX_CONNECTIONS = 256  # redis-py 8 caps a plain pool at 100
 
 
@@ -55,10 +58,11 @@ def connect(url: str) -> Redis:
     """
     address = parse(url)
     if address.kind == "single":
-        return Redis.from_url(url, retry=_retry(), **_limits())
+        return Redis.from_url(url, retry=Retry(_BACKOFF, _TRIES), **_limits())
     if address.kind == "sentinel":
         sentinel = SyncSentinel(address.hosts, **_asking(address))  # type: ignore[no-untyped-call]
-        pool = _SentinelPool(address.service, sentinel, **_wiring(address))  # type: ignore[no-untyped-call]
+        retry = Retry(_BACKOFF, _TRIES)
+        pool = _SentinelPool(address.service, sentinel, retry=retry, **_wiring(address))  # type: ignore[no-untyped-call]
         return Redis.from_pool(pool)
     nodes = [ClusterNode(host, port) for host, port in address.hosts]  # type: ignore[no-untyped-call]
     with store_errors():
@@ -74,17 +78,14 @@ def connect_async(url: str) -> AsyncRedis:
     """
     address = parse(url)
     if address.kind == "single":
-        return AsyncRedis.from_url(url, **_limits())
+        return AsyncRedis.from_url(url, retry=AsyncRetry(_BACKOFF, _TRIES), **_limits())
     if address.kind == "sentinel":
         sentinel = AsyncSentinel(address.hosts, **_asking(address))  # type: ignore[no-untyped-call]
-        pool = _AsyncSentinelPool(address.service, sentinel, **_wiring(address))  # type: ignore[no-untyped-call]
+        retry = AsyncRetry(_BACKOFF, _TRIES)
+        pool = _AsyncSentinelPool(address.service, sentinel, retry=retry, **_wiring(address))  # type: ignore[no-untyped-call]
         return AsyncRedis.from_pool(pool)
     nodes = [AsyncClusterNode(host, port) for host, port in address.hosts]
     return cast("AsyncRedis", AsyncRedisCluster(startup_nodes=nodes, **_of_cluster(address)))
-
-
-def _retry() -> Retry:
-    return Retry(ExponentialBackoff(cap=0.5, base=0.01), 3)
 
 
 def _limits() -> dict[str, Any]:
