@@ -9,23 +9,14 @@ import logging
 from celery import Celery
 from celery.exceptions import OperationalError
 
-from infra.embedded_redis import broker_url
-from infra.roles import BROKER_PREFIX, TASK_QUEUES
+from infra.broker import broker_url, transport_options
+from infra.roles import TASK_QUEUES
 from infra.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 
 _EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
-# The same as the workers' (a test compares them): a message must arrive where they listen.
-TRANSPORT_OPTIONS: dict[str, object] = {
-    "ack_emulation": False,
-    "global_keyprefix": BROKER_PREFIX,
-    "socket_timeout": 30,
-    "socket_connect_timeout": 5,
-    "socket_keepalive": True,
-    "health_check_interval": 25,
-}
 # One try: a caller waits for the answer to the submission, which the bell is no part of.
 _PATIENCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
@@ -39,7 +30,7 @@ class Bell:
             "signal_search_door", broker=broker_url(settings.broker), set_as_current=False
         )
         self._app.conf.update(
-            broker_transport_options={**TRANSPORT_OPTIONS, **_PATIENCE},
+            broker_transport_options={**transport_options(settings.broker), **_PATIENCE},
             task_ignore_result=True,
             task_serializer="json",
             accept_content=["json"],

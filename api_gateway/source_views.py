@@ -8,7 +8,7 @@ from signal_search.contracts.source import SourceView
 from signal_search.errors import Invalid
 
 from infra import keys
-from infra.redis import store_errors
+from infra.redis import store_errors, values_of
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -28,10 +28,7 @@ def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
     views = _VIEWS.decode(raw) if raw else ()
     if not views:
         return ()
-    with store_errors():
-        last = cast(
-            "list[bytes | None]", redis.mget([keys.source_health(each.id) for each in views])
-        )
+    last = values_of(redis, [keys.source_health(each.id) for each in views])
     return tuple(
         view if health is None else msgspec.structs.replace(view, health=_text(health))
         for view, health in zip(views, last, strict=True)

@@ -25,7 +25,7 @@ from bench.place import BUSY, HOSTS, INTERVAL_S, Place, place, process
 from budget.frontier import Offer
 from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
-from infra.embedded_redis import broker_url
+from infra.broker import broker_url
 from infra.redis import Redis
 from workers.fetching.cache import fingerprint, host_key
 from workers.pipeline.encoding import encode_request

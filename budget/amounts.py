@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.errors import Broken
 
+_ORDER = tuple(Dimension)
+
 
 def counted(amounts: Mapping[Dimension, int]) -> Amounts:
     """Return the amounts above zero in the order of `Dimension`, so that a shortage always names the same one.
@@ -12,6 +14,6 @@ def counted(amounts: Mapping[Dimension, int]) -> Amounts:
     Raises:
         Broken: when an amount is negative: it would lift a limit.
     """
-    if any(amount < 0 for amount in amounts.values()):
+    if min(amounts.values(), default=0) < 0:
         raise Broken("an amount is negative")
-    return {each: amounts[each] for each in Dimension if amounts.get(each, 0) > 0}
+    return {each: amounts[each] for each in _ORDER if amounts.get(each, 0) > 0}

@@ -12,6 +12,9 @@ from signal_search.contracts.budget import Amounts, Dimension
 REMEMBER_MS = 86_400_000
 """How long an ended hold's id is known: the longest deadline a job may have."""
 
+DROPPED_AT_ONCE = 1000
+"""How many expired holds a reservation drops at most, so that it never blocks the store for long."""
+
 
 class Held(Struct, frozen=True, kw_only=True):
     """Granted. `left` is the least that remains per dimension over all limited levels."""
@@ -65,9 +68,9 @@ class Ledger(Protocol):
 
         The lease of an id that is held already is prolonged, never shortened.
 
-        Expired holds of these levels are dropped first. An id that was already settled or released returns
-        `Held` and holds nothing: a step that runs again is not charged again (for REMEMBER_MS). The id of a hold
-        that expired is free again. What costs nothing is never short.
+        Expired holds are dropped first, the oldest DROPPED_AT_ONCE of them. An id that was already settled or
+        released returns `Held` and holds nothing: a step that runs again is not charged again (for REMEMBER_MS). The
+        id of a hold that expired is free again. What costs nothing is never short.
 
         Raises:
             Broken: when an amount is negative.

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
-from budget.ledger import REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short
 from budget.memory_order import Order
 from infra.clock import Clock, SystemClock
 
@@ -63,9 +63,8 @@ class MemoryLedger:
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
         now_ms, wanted = now_ms or self._clock.now_ms(), counted(cost)
+        self._drop(self._ends.until(now_ms, DROPPED_AT_ONCE))
         known = {name: level for name in levels if (level := self._level(name)) is not None}
-        for level in known.values():
-            self._drop(level.open.until(now_ms))
         if self._is_known(hold_id, now_ms, now_ms + lease_ms):
             return _held(known.values())
         short = _shortage(known, wanted)

@@ -6,8 +6,11 @@ flight stays until it is delivered, given up or cancelled.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from signal_search.errors import StoreFailed
 
 from budget.frontier import (
     UNCAPPED,
@@ -177,12 +180,22 @@ class RedisFrontierWorker:
 
     async def listen(self, timeout_ms: int) -> bool:
         """Wait until something may have been queued."""
-        with store_errors():
-            if self._pubsub is None:
-                self._pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
-                await self._pubsub.subscribe(keys.frontier_wake())
-                return True
-            return await self._heard(self._pubsub, timeout_ms / 1000)
+        try:
+            with store_errors():
+                if self._pubsub is None:
+                    await self._subscribe()
+                    return True
+                return await self._heard(self._pubsub, timeout_ms / 1000)
+        except StoreFailed:
+            # Its server may be gone for good, and another one of the cluster in its place.
+            with suppress(StoreFailed), store_errors():
+                await self.aclose()
+            raise
+
+    async def _subscribe(self) -> None:
+        await self._redis.initialize()  # a cluster's client learns here which servers there are
+        self._pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
+        await self._pubsub.subscribe(keys.frontier_wake())
 
     async def _heard(self, pubsub: "PubSub", timeout_s: float) -> bool:
         loop = asyncio.get_running_loop()
@@ -196,6 +209,6 @@ class RedisFrontierWorker:
 
     async def aclose(self) -> None:
         """End listening."""
-        if self._pubsub is not None:
-            await self._pubsub.aclose()  # type: ignore[no-untyped-call]
-            self._pubsub = None
+        pubsub, self._pubsub = self._pubsub, None
+        if pubsub is not None:
+            await pubsub.aclose()  # type: ignore[no-untyped-call]

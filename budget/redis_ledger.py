@@ -4,14 +4,15 @@ Keys are listed in `infra/keys.py`. Holds have no life time of their own: `reser
 levels and `expire` the rest, or a key's silent end would leave money held for ever.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from msgspec import msgpack
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
-from budget.ledger import REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short
 from infra import keys
 from infra.redis import store_errors
 from infra.scripts import Argument, load
@@ -24,6 +25,13 @@ _SCRIPTS = load(
     *("ledger_open", "reserve", "settle", "release", "close", "expire"),
     first="hold",
 )
+_TAG = (keys.budget_tag(),)
+# One packed argument and one packed answer: each part on the wire costs the client more than packing all of them.
+_pack = msgpack.Encoder().encode
+_reply = msgpack.Decoder(list[str | int]).decode
+_level = msgpack.Decoder(tuple[int, int, int, int, list[str | int]]).decode
+_NO_LIMIT = -1
+_DIMENSIONS = {each.value: each for each in Dimension}
 
 
 class RedisLedger:
@@ -35,11 +43,11 @@ class RedisLedger:
 
     def _run(self, script: str, *args: Argument) -> object:
         with store_errors():
-            return _SCRIPTS[script](self._redis, [keys.budget_tag()], args)
+            return _SCRIPTS[script](self._redis, _TAG, args)
 
     def open(self, level: str, limits: Amounts, *, ttl_ms: int) -> None:
         """Create a level or replace its limits."""
-        self._run("ledger_open", level, ttl_ms, *_pairs(limits))
+        self._run("ledger_open", level, ttl_ms, _pack(_pairs(limits)))
 
     def reserve(
         self,
@@ -51,14 +59,13 @@ class RedisLedger:
         now_ms: int = 0,
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
-        names = tuple(dict.fromkeys(levels))
-        pairs = _pairs(counted(cost))
-        reply = self._run("reserve", now_ms, lease_ms, hold_id, len(names), *names, *pairs)
-        return _reservation(cast("list[bytes | int]", reply))
+        names = list(dict.fromkeys(levels))
+        asked = (now_ms, lease_ms, hold_id, DROPPED_AT_ONCE, names, _pairs(counted(cost)))
+        return _reservation(_reply(cast("bytes", self._run("reserve", _pack(asked)))))
 
     def settle(self, hold_id: str, used: Amounts) -> bool:
         """Turn a hold into usage with the real amounts."""
-        return self._run("settle", hold_id, REMEMBER_MS, *_pairs(counted(used))) == 1
+        return self._run("settle", hold_id, REMEMBER_MS, _pack(_pairs(counted(used)))) == 1
 
     def release(self, hold_id: str) -> bool:
         """Give a hold back unused."""
@@ -67,8 +74,8 @@ class RedisLedger:
     def balance(self, level: str) -> Balance:
         """Return limits, used and held of a level."""
         with store_errors():
-            raw = self._redis.hgetall(keys.budget_level(level))
-        return _balance(cast("dict[bytes, bytes]", raw))
+            raw = self._redis.get(keys.budget_level(level))
+        return Balance() if raw is None else _balance(_level(cast("bytes", raw))[-1])
 
     def close(self, level: str) -> int:
         """Release every open hold that includes this level."""
@@ -79,26 +86,24 @@ class RedisLedger:
         return cast("int", self._run("expire", now_ms, limit))
 
 
-def _pairs(amounts: Mapping[Dimension, int]) -> list[Argument]:
+def _pairs(amounts: Amounts) -> list[str | int]:
     return [part for name, amount in amounts.items() for part in (name.value, amount)]
 
 
-def _reservation(reply: Sequence[bytes | int]) -> Reservation:
-    granted, *texts = (each.decode() if isinstance(each, bytes) else str(each) for each in reply)
-    if granted == "0":
-        level, name, left = texts
-        return Short(level=level, dimension=Dimension(name), left=int(left))
-    lefts = zip(texts[::2], texts[1::2], strict=True)
-    return Held(left={Dimension(name): int(left) for name, left in lefts})
+def _reservation(reply: list[str | int]) -> Reservation:
+    if not reply[0]:
+        _, level, name, rest = map(str, reply)
+        return Short(level=level, dimension=Dimension(name), left=int(rest))
+    left = {_DIMENSIONS[str(reply[at])]: int(reply[at + 1]) for at in range(1, len(reply), 2)}
+    return Held(left=left)
 
 
-def _balance(raw: Mapping[bytes, bytes]) -> Balance:
+def _balance(figures: list[str | int]) -> Balance:
     limits: Amounts = {}
     used: Amounts = {}
     held: Amounts = {}
-    parts = {"limit": limits, "used": used, "held": held}
-    for field, value in raw.items():
-        name, _, part = field.decode().partition(":")
-        if part:
-            parts[part][Dimension(name)] = int(value)
-    return Balance(limits=limits, used=counted(used), held=counted(held))
+    for at in range(0, len(figures), 4):
+        each = _DIMENSIONS[str(figures[at])]
+        limits[each], used[each], held[each] = map(int, figures[at + 1 : at + 4])
+    limited = {name: limit for name, limit in limits.items() if limit != _NO_LIMIT}
+    return Balance(limits=limited, used=counted(used), held=counted(held))

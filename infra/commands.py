@@ -16,7 +16,6 @@ from signal_search.errors import Conflict, SignalSearchError
 
 from infra import command_lines, ids
 from infra.doctor import examine, is_well
-from infra.embedded_redis import broker_url
 from infra.roles import Role
 from infra.settings import Settings, child_environment, current
 from infra.stack import Parts, Stack, running_stack
@@ -185,7 +184,7 @@ def _store_environment(settings: Settings) -> dict[str, str]:
         raise Conflict("There is no store: run `signal-search up`, or set SIGNAL_SEARCH_REDIS_URL.")
     return child_environment(
         SIGNAL_SEARCH_REDIS_URL=url,
-        SIGNAL_SEARCH_BROKER_URL=settings.broker_url or broker_url(url),
+        SIGNAL_SEARCH_BROKER_URL=settings.broker_url or url,
     )
 
 

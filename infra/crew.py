@@ -8,7 +8,6 @@ from msgspec import Struct
 from infra import command_lines
 from infra.child import Child, Kept
 from infra.clock import Clock
-from infra.embedded_redis import broker_url
 from infra.roles import Role
 from infra.settings import Settings, child_environment
 
@@ -121,7 +120,7 @@ def _environment(
 ) -> dict[str, str]:
     ours = {
         "SIGNAL_SEARCH_REDIS_URL": redis_url,
-        "SIGNAL_SEARCH_BROKER_URL": settings.broker_url or broker_url(redis_url),
+        "SIGNAL_SEARCH_BROKER_URL": settings.broker_url or redis_url,
         "SIGNAL_SEARCH_DATA_DIR": str(folder(settings)),
         "SIGNAL_SEARCH_GATEWAY_URL": gateway_url(settings, parts),
     }

@@ -8,7 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -50,15 +50,6 @@ def _bundled_server() -> Path | None:
     except ImportError:
         return None
     return Path(_binary.get_binary_path())
-
-
-def broker_url(url: str) -> str:
-    """Return `url` as the message broker's library spells it: Unix sockets have a scheme of their own there."""
-    parts = urlsplit(url)
-    if parts.scheme != "unix":
-        return url
-    database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={database}"  # the path is quoted already
 
 
 class EmbeddedRedis:

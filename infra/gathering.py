@@ -11,14 +11,19 @@ from typing import Any
 from redis.asyncio import Redis as AsyncRedis
 from typing_extensions import override
 
+from infra.redis import is_cluster
+
 _Waiting = tuple[tuple[Any, ...], dict[str, Any], "asyncio.Future[Any]"]
 
 
 def gathered(client: AsyncRedis) -> AsyncRedis:
     """Return a client on the connections of `client` that gathers what it is asked; closing it closes them.
 
-    What a command answers or raises is the same.
+    What a command answers or raises is the same. A client of a cluster is returned as it is: what it is asked goes to
+    different servers.
     """
+    if is_cluster(client):
+        return client
     return _Gathering(connection_pool=client.connection_pool)
 
 

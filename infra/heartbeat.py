@@ -9,7 +9,7 @@ from redis import Redis
 from signal_search.errors import StoreFailed
 
 from infra import keys
-from infra.redis import store_errors
+from infra.redis import store_errors, values_of
 from infra.roles import QUEUES, Role, all_queues
 
 TTL_S = 15
@@ -52,7 +52,7 @@ def live_workers(redis: Redis) -> list[LiveWorker]:
     """
     with store_errors():
         names = sorted(set(redis.scan_iter(match=_PATTERN, count=_SCAN_COUNT)))
-        values = redis.mget(names) if names else []
+    values = values_of(redis, [name.decode() for name in names]) if names else []
     return [_decode(value) for value in values if value is not None]
 
 

@@ -26,8 +26,8 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{f:SHARD}:reply:UID | hash | the reply, and until when it is fresh | delivery, or freshness and what follows |
 | ss:{f:SHARD}:given:UID | zset | waiter by until when the reply is kept for it | delivery |
 | ss:frontier:wake | channel | a shard that has something new | - |
-| ss:{b}:level:LEVEL | hash | limit, used and held by dimension | as opened |
-| ss:{b}:open:LEVEL | zset | open hold by the end of its lease | as the level, gone when empty |
+| ss:{b}:level:LEVEL | string | limit, used and held by dimension, packed | as opened |
+| ss:{b}:open:LEVEL | set | open holds that name this level first | as the level, gone when empty |
 | ss:{b}:hold:ID | string | levels and cost of an open hold; empty once it ended | open: until reaped; ended: 24 h |
 | ss:{b}:holds | zset | open hold by the end of its lease | gone when empty |
 | ss:{b}:slots:NAME | zset | holder by the end of its lease | the longest lease + 60 s |

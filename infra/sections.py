@@ -141,16 +141,23 @@ class TierLimits(_Section):
     width: Annotated[int, Field(ge=1, le=50)]
     max_rounds: Annotated[int, Field(ge=1, le=20)]
     calls: Amount
+    searches: Amount
     fetches: Amount
     bytes: Amount
+    judge_requests: Amount
+    model_tokens: Amount
 
 
 class LevelLimits(_Section):
     """Limits of a tenant or of the whole deployment; 0 means none."""
 
     tokens: Amount
+    calls: Amount
+    searches: Amount
     fetches: Amount
     bytes: Amount
+    judge_requests: Amount
+    model_tokens: Amount
 
 
 class Planning(_Section):

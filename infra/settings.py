@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -40,6 +40,7 @@ from infra.sections import (
     TierName,
     Verify,
 )
+from infra.store_address import check_broker_address, parse
 
 __all__ = [
     "Cache",
@@ -112,6 +113,22 @@ class Settings(BaseSettings):
     gateway: Gateway
     flower: FlowerSettings
     log: Log
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_a_store(cls, value: str) -> str:
+        if value:
+            parse(value)
+        return value
+
+    @field_validator("broker_url")
+    @classmethod
+    def _takes_messages(cls, value: str, info: ValidationInfo) -> str:
+        """Refuse here what would fail in a worker: also an empty one, where the store is a cluster."""
+        broker = value or info.data.get("redis_url", "")
+        if broker:
+            check_broker_address(broker)
+        return value
 
     @override
     @classmethod

@@ -1,7 +1,7 @@
 """What `doctor` asks the store and the broker: version, persistence, eviction, who is alive."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -12,13 +12,13 @@ from signal_search.errors import StoreFailed
 from infra import probe
 from infra.embedded_redis import INSTALL_ADVICE, find_server
 from infra.heartbeat import live_workers, missing_queues
-from infra.redis import connect, store_errors
+from infra.redis import connect, is_cluster, node_infos
+from infra.store_address import masked, parse
 
 State = Literal["ok", "warn", "fail"]
 
 _LEAST_REDIS = (6, 2)  # ZRANGE BYSCORE REV, which the message transport uses
 _CONNECT_S = 2.0
-_BROKERS = {"redis", "rediss", "unix", "redis+socket", "sentinel", "amqp", "amqps"}
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -30,32 +30,31 @@ class Check(Struct, frozen=True, kw_only=True):
     advice: str = ""
 
 
-def masked(url: str) -> str:
-    """Return an address without its user, password and parameters."""
-    parts = urlsplit(url)
-    if parts.scheme in {"unix", "redis+socket"}:
-        return f"{parts.scheme}://{parts.path}"
-    host = parts.hostname or ""
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
-
-
 def check_store(url: str) -> Iterator[Check]:
     """Yield what there is to say about the store at `url`; empty means the embedded one, which does not run."""
     if not url:
         yield _embedded_store()
         return
-    client = connect(url)
+    try:
+        client = connect(url)
+    except StoreFailed:
+        yield _silent(url)
+        return
     try:
         yield from _examine_store(client, masked(url))
     except StoreFailed:
-        yield Check(
-            name="store",
-            state="fail",
-            says=f"{masked(url)} does not answer.",
-            advice="Start it, or correct SIGNAL_SEARCH_REDIS_URL; empty means the embedded one.",
-        )
+        yield _silent(url)
     finally:
         client.close()
+
+
+def _silent(url: str) -> Check:
+    return Check(
+        name="store",
+        state="fail",
+        says=f"{masked(url)} does not answer.",
+        advice="Start it, or correct SIGNAL_SEARCH_REDIS_URL; empty means the embedded one.",
+    )
 
 
 def _embedded_store() -> Check:
@@ -70,25 +69,29 @@ def _embedded_store() -> Check:
 
 
 def _examine_store(client: Redis, where: str) -> Iterator[Check]:
-    with store_errors():
-        server, persistence = client.info("server"), client.info("persistence")
-        policy = client.info("memory").get("maxmemory_policy", "unknown")
-    yield _store_version(str(server["redis_version"]), where)
-    yield _store_persistence(bool(persistence.get("aof_enabled")))
-    yield _store_eviction(str(policy))
+    infos = [node_infos(client, section) for section in ("server", "persistence", "memory")]
+    oldest = min((str(each["redis_version"]) for each in infos[0]), key=_version)
+    policies = {str(each.get("maxmemory_policy", "unknown")) for each in infos[2]}
+    yield _store_version(oldest, where, len(infos[0]) if is_cluster(client) else 0)
+    yield _store_persistence(all(each.get("aof_enabled") for each in infos[1]))
+    yield _store_eviction(max(policies - {"noeviction"}, default="noeviction"))
     yield _workers(client)
 
 
-def _store_version(version: str, where: str) -> Check:
-    found = tuple(int(part) for part in version.split(".")[:2])
-    if found < _LEAST_REDIS:
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def _store_version(version: str, where: str, nodes: int) -> Check:
+    if _version(version) < _LEAST_REDIS:
         return Check(
             name="store",
             state="fail",
             says=f"{where} runs version {version}.",
             advice="Use Redis 6.2 or later, or Valkey.",
         )
-    return Check(name="store", state="ok", says=f"{where} answers, version {version}.")
+    many = f", a cluster of {nodes} primaries" if nodes else ""
+    return Check(name="store", state="ok", says=f"{where} answers, version {version}{many}.")
 
 
 def _store_persistence(appends: bool) -> Check:  # noqa: FBT001  one fact, one argument
@@ -136,33 +139,28 @@ def _workers(client: Redis) -> Check:
 
 def check_broker(url: str) -> Iterator[Check]:
     """Yield what there is to say about the broker at `url`; empty means the embedded store."""
-    scheme = urlsplit(url).scheme
     if not url:
         yield Check(name="broker", state="ok", says="The same server as the store.")
-    elif "cluster" in scheme or scheme not in _BROKERS:
+    elif url.startswith(("unix:", "redis+socket:")):
+        yield Check(name="broker", state="ok", says=f"{masked(url)}.")
+    elif any(listens(host, port) for host, port in _doors(url)):
+        yield Check(name="broker", state="ok", says=f"{masked(url)} accepts connections.")
+    else:
         yield Check(
             name="broker",
             state="fail",
-            says="The broker's address is of a kind that cannot work.",
-            advice="Use one Redis, Sentinel or RabbitMQ; a Redis Cluster may hold our keys, not the messages.",
+            says=f"{masked(url)} does not accept connections.",
+            advice="Start it, or correct SIGNAL_SEARCH_BROKER_URL.",
         )
-    else:
-        yield _reachable_broker(url)
 
 
-def _reachable_broker(url: str) -> Check:
+def _doors(url: str) -> Sequence[tuple[str, int]]:
+    """Return where a broker may listen: its server, or its Sentinels."""
     parts = urlsplit(url)
-    if parts.scheme in {"unix", "redis+socket"} or not parts.hostname:
-        return Check(name="broker", state="ok", says=f"{masked(url)}.")
-    port = parts.port or (5672 if parts.scheme.startswith("amqp") else 6379)
-    if listens(parts.hostname, port):
-        return Check(name="broker", state="ok", says=f"{masked(url)} accepts connections.")
-    return Check(
-        name="broker",
-        state="fail",
-        says=f"{masked(url)} does not accept connections.",
-        advice="Start it, or correct SIGNAL_SEARCH_BROKER_URL.",
-    )
+    if parts.scheme.endswith("+sentinel"):
+        return parse(url).hosts
+    usual = {"amqp": 5672, "amqps": 5671}.get(parts.scheme, 6379)
+    return [(parts.hostname or "127.0.0.1", parts.port or usual)]
 
 
 def listens(host: str, port: int) -> bool:

@@ -1,8 +1,8 @@
 """The Celery application: queues, routes, limits, signals, and nothing else.
 
 A message here is only a bell: the ledger of steps is the truth. So there is no result backend (it leaks and is slow),
-no acknowledgement emulation (it loses and repeats messages, costs half the throughput, and its bookkeeping kills
-workers when Redis restarts), no countdown or retry (parked in a worker's memory), and messages expire.
+no acknowledgement emulation (`infra/broker.py`), no countdown or retry (parked in a worker's memory), and messages
+expire.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from celery import Celery, bootsteps
 
-from infra.embedded_redis import broker_url
-from infra.roles import BROKER_PREFIX, TASK_QUEUES
+from infra.broker import broker_url, is_redis, transport_options
+from infra.roles import TASK_QUEUES
 from infra.settings import Settings
 
 _MODULE = "workers.tasks"
@@ -27,14 +27,7 @@ def make_app(settings: Settings) -> Celery:
     """Return the application for these settings; nothing connects yet."""
     app = Celery("signal_search", broker=broker_url(settings.broker))
     app.conf.update(
-        broker_transport_options={
-            "ack_emulation": False,
-            "global_keyprefix": BROKER_PREFIX,
-            "socket_timeout": 30,
-            "socket_connect_timeout": 5,
-            "socket_keepalive": True,
-            "health_check_interval": 25,
-        },
+        broker_transport_options=transport_options(settings.broker),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         task_ignore_result=True,
@@ -46,7 +39,7 @@ def make_app(settings: Settings) -> Celery:
         task_routes={task_name(task): {"queue": queue} for task, queue in TASK_QUEUES.items()},
         task_create_missing_queues=True,
         worker_prefetch_multiplier=1,
-        worker_disable_prefetch=True,
+        worker_disable_prefetch=is_redis(settings.broker),  # RabbitMQ keeps to the multiplier
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         worker_soft_shutdown_timeout=10,

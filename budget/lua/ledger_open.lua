@@ -1,18 +1,18 @@
 -- Creates a level or replaces its limits; what was used and held stays.
 -- KEYS: 1 the ledger's prefix
--- ARGV: 1 level, 2 ttl_ms (0: stays), then pairs of dimension and limit
+-- ARGV: 1 level, 2 ttl_ms (0: stays), 3 packed: dimension, limit, ...
 -- Returns: 1
-local key, ttl = level_key(ARGV[1]), tonumber(ARGV[2])
-local leaves = ttl > 0 and server_ms() + ttl or 0
+local name, ttl, limits, now_us = ARGV[1], tonumber(ARGV[2]), cmsgpack.unpack(ARGV[3]), server_us()
+local level = read({name})[1] or {0, now_us, 0, 0, {}}
+level[LEAVES] = ttl > 0 and math.floor(now_us / 1000) + ttl or 0
 
-for _, field in ipairs(redis.call('HKEYS', key)) do
-  if string.sub(field, -6) == ':limit' then redis.call('HDEL', key, field) end
-end
-for name, limit in pairs(amounts(3)) do redis.call('HSET', key, name .. ':limit', limit) end
-redis.call('HSET', key, 'leaves', leaves)
+local figures = level[FIGURES]
+for at = 1, #figures, 4 do figures[at + LIMIT] = -1 end
+for k = 1, #limits, 2 do figures[place_or_make(figures, limits[k]) + LIMIT] = limits[k + 1] end
+write(name, level)
 
 -- A level and the list of its open holds leave at the same millisecond, never one without the other.
-for _, each in ipairs({key, open_key(ARGV[1])}) do
-  if leaves > 0 then redis.call('PEXPIREAT', each, leaves) else redis.call('PERSIST', each) end
+for _, each in ipairs({level_key(name), open_key(name)}) do
+  if ttl > 0 then call('PEXPIREAT', each, level[LEAVES]) else call('PERSIST', each) end
 end
 return 1

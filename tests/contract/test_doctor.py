@@ -15,7 +15,8 @@ from infra.embedded_redis import EmbeddedRedis
 from infra.heartbeat import beat
 from infra.redis import connect
 from infra.settings import Settings, load
-from infra.store_checks import Check, masked
+from infra.store_address import masked
+from infra.store_checks import Check
 from infra.tokens import TokenStore, tokens_path
 
 
@@ -124,15 +125,12 @@ def test_a_store_that_is_away_is_said_without_its_password(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("broker", "state"),
     [
-        ("redis+cluster://127.0.0.1:1", "fail"),
-        ("http://127.0.0.1:1", "fail"),
+        ("redis+sentinel://127.0.0.1:1,127.0.0.1:2/main", "fail"),
         ("amqp://guest:guest@127.0.0.1:1//", "fail"),
         ("redis+socket:///x/redis.sock?virtual_host=0", "ok"),
     ],
 )
-def test_brokers_that_cannot_work_are_refused(
-    store: str, tmp_path: Path, broker: str, state: str
-) -> None:
+def test_brokers_are_looked_for(store: str, tmp_path: Path, broker: str, state: str) -> None:
     checks = examine(settings_for(tmp_path, redis_url=store, broker_url=broker))
     assert states(checks)["broker"] == state
 
@@ -186,6 +184,8 @@ def test_unknown_and_keyless_sources_are_found(tmp_path: Path) -> None:
     [
         ("redis://u:p@h:6379/0", "redis://h:6379"),
         ("rediss://:p@h/0?x=secret", "rediss://h"),
+        ("redis+cluster://u:p@a:1,b:2", "redis+cluster://a:1,b:2"),
+        ("redis+sentinel://:p@a,b:2/main?sentinel_password=secret", "redis+sentinel://a,b:2/main"),
         ("unix:///run/x.sock?db=1", "unix:///run/x.sock"),
     ],
 )

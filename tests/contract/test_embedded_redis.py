@@ -16,7 +16,8 @@ from kombu import Connection
 from redis import Redis
 from signal_search.errors import Conflict, StoreFailed
 
-from infra.embedded_redis import EmbeddedRedis, broker_url, find_server
+from infra.broker import broker_url
+from infra.embedded_redis import EmbeddedRedis, find_server
 from infra.redis import connect
 
 

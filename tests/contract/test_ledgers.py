@@ -7,7 +7,7 @@ from redis import Redis
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.errors import Broken, StoreFailed
 
-from budget.ledger import REMEMBER_MS, Balance, Held, Ledger, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Ledger, Short
 from budget.memory_ledger import MemoryLedger
 from budget.redis_ledger import RedisLedger
 from infra import keys
@@ -154,6 +154,20 @@ def test_an_expired_hold_on_other_levels_is_free_again_too(purse: Ledger) -> Non
     purse.reserve("h1", ["job:j2"], {TOKENS: 10}, lease_ms=LEASE, now_ms=NOW + LEASE)
     assert purse.balance(JOB).held == {}
     assert purse.balance("job:j2").held == {TOKENS: 10}
+
+
+def test_a_reservation_drops_no_more_than_it_may_at_once(purse: Ledger) -> None:
+    for number in range(DROPPED_AT_ONCE + 1):
+        reserve(purse, f"h{number:04}", {FETCHES: 1})
+    reserve(purse, "later", {TOKENS: 1}, at=NOW + LEASE)
+    assert purse.balance(JOB).held == {TOKENS: 1, FETCHES: 1}
+
+
+def test_closing_a_level_that_is_never_named_first(purse: Ledger) -> None:
+    reserve(purse, "h1", {TOKENS: 1})
+    purse.reserve("h2", [ALL, TENANT], {TOKENS: 2}, lease_ms=LEASE, now_ms=NOW)
+    assert purse.close(TENANT) == 2
+    assert [purse.balance(each).held for each in LEVELS] == [{}] * 3
 
 
 def test_expire_releases_the_oldest_up_to_its_limit(purse: Ledger) -> None:

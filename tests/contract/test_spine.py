@@ -140,7 +140,7 @@ def test_the_ledger_and_the_result_say_the_same(spine: Spine) -> None:
     spine.drive()
     # 1 search, 1 page, 1 feed, 3 pages of the site; 1000 bytes each but for the redirect.
     texts = sum(len(each.text) // 4 for each in (ENCYCLOPEDIA, NEWS, GUIDE))
-    expected = {"calls": 3, "fetches": 6, "bytes": 5000, "tokens": texts}
+    expected = {"calls": 3, "searches": 1, "fetches": 6, "bytes": 5000, "tokens": texts}
     assert charged(spine.result()) == expected
     assert (spine.used(), spine.held()) == (expected, {})
 

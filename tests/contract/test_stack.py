@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(90)  # whole processes start here, on machines 
 WORKER = """
 import os, threading, time
 from celery import Celery, bootsteps
-from infra.embedded_redis import broker_url
+from infra.broker import broker_url
 from infra.heartbeat import beat
 from infra.redis import connect
 from infra.settings import current

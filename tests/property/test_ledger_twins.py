@@ -105,7 +105,7 @@ class LedgerTwins(RuleBasedStateMachine):
     @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=leases)
     def reserve(self, hold: str, names: list[str], cost: Amounts, lease: int) -> None:
         known = {each for each in names if each in self.leaves}
-        for each in [key for key, (on, _, _) in self.holds.items() if on & known or key == hold]:
+        for each in list(self.holds):
             self.drop_expired(each)
         short = self.shortage(names, cost)
         answer = self.both("reserve", hold, names, cost, lease_ms=lease, now_ms=self.now)

@@ -47,7 +47,9 @@ class RobotsReader:
         try:
             raw = await self._exchange(before)
             return self._judged(before, raw)
-        except Dropped:  # an idle connection was closed: the next slot asks again, on one of its own
+        except (
+            Dropped
+        ):  # an idle connection was closed: the next slot asks again, on one of its own
             return before
         except (AddressRefused, SourceFailed) as error:
             return self._unreachable(before, error.code)

@@ -1,6 +1,6 @@
 """The crawl step: one source is asked one question. Builds the requests and offers them; never fetches or waits."""
 
-from signal_search.contracts.budget import Dimension
+from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.source import SkipReason, SourceQuery
@@ -45,9 +45,10 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
     except SignalSearchError as error:
         refuse(tools, stored.spec.id, call.call.id, SkipReason.NOT_CONFIGURED, error.message)
         return
-    if not _pay(tools, stored, call):
-        return
     requests = source.adapter.build(ask_of(tools, plan, call.call, source, stored.spec))
+    searches = sum(each.kind == "api" for each in requests)
+    if not _pay(tools, stored, call, {Dimension.CALLS: 1, Dimension.SEARCHES: searches}):
+        return
     wanted = [
         Wanted(fetch_id=f"{call.call.id}#{number}", request=request)
         for number, request in enumerate(requests, 1)
@@ -60,20 +61,21 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
             call_id=call.call.id,
             source_id=call.call.source_id,
             fetches=tuple(each.fetch_id for each in wanted),
+            searches=searches,
         ),
     )
     offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
 
 
-def _pay(tools: Toolbox, stored: StoredJob, call: CallView) -> bool:
+def _pay(tools: Toolbox, stored: StoredJob, call: CallView, cost: Amounts) -> bool:
     hold = f"{stored.spec.id}|{call.call.id}"
     levels = levels_for(stored.spec.id, stored.spec.tenant)
-    reserved = tools.ledger.reserve(hold, levels, {Dimension.CALLS: 1}, lease_ms=_HOLD_MS)
+    reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=_HOLD_MS)
     if isinstance(reserved, Short):
         why = f"{reserved.dimension} left: {reserved.left}"
         refuse(tools, stored.spec.id, call.call.id, SkipReason.BUDGET, why)
         return False
-    tools.ledger.settle(hold, {Dimension.CALLS: 1})
+    tools.ledger.settle(hold, cost)
     return True
 
 

@@ -85,6 +85,7 @@ def usage_of(view: JobView) -> Usage:
     return Usage(
         tokens=sum(each.finished.tokens for each in view.fetches() if each.finished is not None),
         calls=sum(each["calls"] for each in by_source.values()),
+        searches=sum(each.started.searches for each in view.calls.values() if each.started),
         fetches=sum(each["fetches"] for each in by_source.values()),
         bytes=sum(each["bytes"] for each in by_source.values()),
         rounds=view.round,

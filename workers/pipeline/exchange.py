@@ -21,7 +21,7 @@ from infra import keys
 from infra.clock import Clock
 from infra.gathering import gathered
 from infra.http import HttpClient
-from infra.redis import connect_async, store_errors
+from infra.redis import connect_async, identity, store_errors
 from infra.settings import Settings
 from workers.fetching.cache import host_key, is_shareable, origin_of
 from workers.fetching.fetcher import Fetched, Fetcher, NeedsRobots, Unchanged
@@ -87,7 +87,7 @@ class Exchanges:
             settings.fetch.parse_timeout_s,
             memory_mib=settings.fetch.parse_memory_mib,
         )
-        self._store_id = b""
+        self._store_id = ""
         self._lease_ms = int(settings.frontier.lease_s * 1000)
 
     async def __aenter__(self) -> Self:
@@ -122,31 +122,26 @@ class Exchanges:
             StoreFailed: the store does not answer.
         """
         pause_ms = self.restart_pause_ms
-        same, turn = await asyncio.gather(
-            self._is_same_store(),
+        store_id, turn = await asyncio.gather(
+            identity(self._redis),
             self.frontier.turn(done, want, lease_ms=self._lease_ms, pause_ms=pause_ms),
             return_exceptions=True,
         )
         if isinstance(turn, BaseException):
             raise turn
-        if same is True:
+        if store_id == self._store_id:
             return turn
         await self._respect_restart()
         for claim in turn.claims:
             await self.frontier.postpone(claim, pause_ms=pause_ms)
         return replace(turn, claims=(), next_in_ms=pause_ms)
 
-    async def _is_same_store(self) -> bool:
-        with store_errors():
-            info = await self._redis.info("server")
-        return str(info["run_id"]).encode() == self._store_id
-
     async def _respect_restart(self) -> None:
         """Let every host rest, unless another worker has seen to it."""
+        found = await identity(self._redis)
         with store_errors():
-            found = str((await self._redis.info("server"))["run_id"]).encode()
             known = await self._redis.get(keys.boot())
-        if known != found:
+        if known != found.encode():
             await self.frontier.hold_all(pause_ms=self.restart_pause_ms)
             with store_errors():
                 await self._redis.set(keys.boot(), found)

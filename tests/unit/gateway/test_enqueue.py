@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
-from api_gateway.enqueue import TRANSPORT_OPTIONS, Bell
+from api_gateway.enqueue import Bell
 from infra.roles import QUEUES, TASK_QUEUES
 from infra.settings import load
 from workers.celery_app import make_app, task_name
 
 
 def test_the_door_and_the_workers_agree(redis_url: str):
-    app = make_app(load(redis_url=redis_url))
-    assert app.conf.broker_transport_options == TRANSPORT_OPTIONS
+    settings = load(redis_url=redis_url)
+    app, bell = make_app(settings), Bell(settings)
+    ours = app.conf.broker_transport_options
+    assert ours.items() <= bell._app.conf.broker_transport_options.items()
+    assert app.conf.broker_url == bell._app.conf.broker_url
     assert {task_name(task) for task in TASK_QUEUES} == {
         f"workers.tasks.{task}" for task in TASK_QUEUES
     }

@@ -18,8 +18,11 @@ class Limits(Struct, frozen=True, kw_only=True):
     width: int = 8
     max_rounds: int = 2
     calls: int = 40
+    searches: int = 80
     fetches: int = 80
     bytes: int = 10_000
+    judge_requests: int = 20
+    model_tokens: int = 60_000
 
 
 TIERS = {

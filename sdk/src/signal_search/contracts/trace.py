@@ -32,11 +32,12 @@ class Planned(Entry, frozen=True, kw_only=True, tag="planned"):
 
 
 class CallStarted(Entry, frozen=True, kw_only=True, tag="call_started"):
-    """A source was asked: these fetches were requested of the frontier."""
+    """A source was asked: these fetches were requested of the frontier. searches: how many of them search."""
 
     call_id: str
     source_id: str
     fetches: tuple[str, ...]
+    searches: int = 0
 
 
 class CallRefused(Entry, frozen=True, kw_only=True, tag="call_refused"):

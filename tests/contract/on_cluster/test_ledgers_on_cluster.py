@@ -1,0 +1,3 @@
+"""The tests of `tests/contract/test_ledgers.py` with the store on a cluster."""
+
+from tests.contract.test_ledgers import *  # noqa: F403  its tests, and the fixtures they name
