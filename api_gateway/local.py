@@ -58,7 +58,7 @@ class LocalTransport:
         self._caller = caller
         self._redis = connect(settings.redis_url)
         self._bell = Bell(settings)
-        self._desk = Desk(self._redis, settings, SystemClock(), self._bell)
+        self._desk = Desk(self._redis, settings, SystemClock(), self._bell.ring)
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""

@@ -58,7 +58,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A problem ready to be sent."""
+    """An answer ready to be sent."""
 
     status: int
     headers: dict[str, str]
@@ -89,15 +89,19 @@ def _headers(error: SignalSearchError) -> dict[str, str]:
 
 def on_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Answer any exception that reaches the framework."""
-    request_id: str = request.scope["state"]["request_id"]
+    ready = problem(error, request.scope["state"]["request_id"])
+    return Response(
+        ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}
+    )
+
+
+def problem(error: Exception, request_id: str) -> Answer:
+    """Return the answer for any exception; what failed is logged."""
     known = _known(error)
     if known.status >= _INTERNAL:
         trace = error if known.status == _INTERNAL else None
         _LOG.error("request %s failed: %s", request_id, known.code, exc_info=trace)
-    ready = answer(known, request_id)
-    return Response(
-        ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}
-    )
+    return answer(known, request_id)
 
 
 def _known(error: Exception) -> SignalSearchError:
@@ -115,7 +119,11 @@ def _allow(error: Exception) -> Mapping[str, str]:
 
 async def send_problem(send: Send, error: SignalSearchError, request_id: str) -> None:
     """Answer before the framework was reached."""
-    ready = answer(error, request_id)
+    await send_answer(send, answer(error, request_id))
+
+
+async def send_answer(send: Send, ready: Answer) -> None:
+    """Send an answer that is whole."""
     headers = [(key.encode(), value.encode()) for key, value in ready.headers.items()]
     headers.append((b"content-length", str(len(ready.body)).encode()))
     await send({"type": "http.response.start", "status": ready.status, "headers": headers})

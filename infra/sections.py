@@ -145,11 +145,24 @@ class TierLimits(_Section):
 
 
 class LevelLimits(_Section):
-    """Limits of a tenant or of the whole deployment; 0 means none."""
+    """Limits of a tenant or of the whole deployment, per UTC day or for ever; 0 means none."""
 
+    per: Literal["day", "ever"]
     tokens: Amount
+    calls: Amount
     fetches: Amount
     bytes: Amount
+
+
+class TenantRow(_Section):
+    """What is different for one tenant; absent: as for every tenant. A weight of 2 is twice the share."""
+
+    weight: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
+    slots: Count | None = None
+    tokens: Amount | None = None
+    calls: Amount | None = None
+    fetches: Amount | None = None
+    bytes: Amount | None = None
 
 
 class Planning(_Section):
@@ -215,6 +228,7 @@ class Sources(_Section):
     endpoints: dict[
         str, Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s#]*$", max_length=2048)]
     ]
+    quota_per_day: dict[str, Count]
 
 
 class Gateway(_Section):
@@ -227,6 +241,7 @@ class Gateway(_Section):
     max_wait_s: Annotated[int, Field(ge=0, le=600)]
     tenant_slots: Count
     deployment_slots: Count
+    newcomer_share: Share
     slot_ttl_s: Seconds
     tokens_file: str
 

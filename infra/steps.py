@@ -14,7 +14,7 @@ from redis import Redis
 
 from infra import keys
 from infra.redis import store_errors
-from infra.scripts import Argument, load
+from infra.scripts import Argument, Call, load
 
 _SCRIPTS = load(
     Path(__file__).with_name("lua"),
@@ -39,6 +39,14 @@ class StepRules(Struct, frozen=True, kw_only=True):
     ttl_ms: int
 
 
+def make_call(rules: StepRules, step_id: str, task: str, *, now_ms: int = 0) -> Call:
+    """Return the call that creates a step by these rules (1: created, 0: it exists)."""
+    shard = keys.step_shard(step_id)
+    names = (keys.steps_due(shard), keys.step(shard, step_id))
+    args = (step_id, task, now_ms, rules.grace_ms, rules.ttl_ms)
+    return Call(_SCRIPTS["step_make"], names, args)
+
+
 class StepClaim(Struct, frozen=True, kw_only=True):
     """The answer to a claim. Only `claimed` gives the right to act; `dead` tells to end the job."""
 
@@ -61,8 +69,8 @@ class Steps:
 
     def make(self, step_id: str, task: str, *, now_ms: int = 0) -> bool:
         """Create a step that is due now; its bell is rung again after the grace time. Idempotent."""
-        args = (step_id, task, now_ms, self._rules.grace_ms, self._rules.ttl_ms)
-        return self._run("step_make", step_id, args) == 1
+        with store_errors():
+            return make_call(self._rules, step_id, task, now_ms=now_ms).run(self._redis) == 1
 
     def ring(self, step_id: str, *, now_ms: int = 0) -> str:
         """Say that a step has news. Return the task whose bell to send, or '' when none is needed."""

@@ -163,6 +163,12 @@ class Registry:
             and not (row.access == "closed" or _is_usable(row))
         )
 
+    def quota_per_day(self, source_id: str) -> int | None:
+        """Return how many requests a UTC day a source may be sent: the operator's figure, else its row's, else None."""
+        row = self._rows.get(source_id)
+        own = self._settings.sources.quota_per_day.get(source_id)
+        return own if own is not None or row is None else row.quota_per_day
+
     def is_shared(self, source_id: str) -> bool:
         """Return whether one call to a source serves every sub-question."""
         kind = source_id.partition(":")[0]

@@ -8,13 +8,13 @@ from signal_search.errors import AddressRefused
 
 from budget.frontier import Offer, Placed
 from budget.ledger import Short
-from budget.policy import levels_for
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
 from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
 from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome, unpack_reply
 from workers.pipeline.encoding import encode_request
+from workers.pipeline.purses import levels_of
 from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
@@ -40,7 +40,7 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int
     lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
     reserved = tools.ledger.reserve(
         hold,
-        levels_for(job_id, stored.spec.tenant),
+        levels_of(tools, stored),
         _cost(tools, wanted.request),
         lease_ms=lease_ms,
     )
