@@ -94,6 +94,7 @@ def test_a_submission_is_a_job_a_due_step_and_a_bell(http: httpx.Client, redis: 
     }  # fmt: skip
     step = redis.hgetall(keys.step(keys.step_shard(f"{job['id']}/plan"), f"{job['id']}/plan"))
     assert (step[b"state"], step[b"task"]) == (b"due", b"plan")
+    wait_until(lambda: redis.llen("ss:mq:plan") == 1)
     [bell] = redis.lrange("ss:mq:plan", 0, -1)
     headers = msgspec.json.decode(bell)["headers"]
     assert headers["task"] == "workers.tasks.plan"

@@ -1,5 +1,7 @@
 """From a request that a job wants made to a place in the frontier: paid for first, refused honestly."""
 
+from typing import Literal
+
 from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.source import FetchOutcome, FetchState, Request, SkipReason
@@ -8,13 +10,14 @@ from signal_search.errors import AddressRefused
 
 from budget.frontier import Offer, Placed
 from budget.ledger import Short
+from budget.policy import next_day_ms
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
 from workers.fetching.stored_reply import StoredReply, is_served_on_failure, stale
 from workers.pipeline.delivery import deliver, reserve_of, unpack_outcome, unpack_reply
 from workers.pipeline.encoding import encode_request
-from workers.pipeline.purses import levels_of
+from workers.pipeline.purses import levels_of, open_source
 from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
@@ -36,35 +39,57 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Wanted, *, deadline_ms: int
     if wanted.was_offered:
         _note(tools, job_id, wanted)
         return
-    hold = f"{job_id}|{wanted.fetch_id}"
-    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
-    reserved = tools.ledger.reserve(
-        hold,
-        levels_of(tools, stored),
-        _cost(tools, wanted.request),
-        lease_ms=lease_ms,
-    )
-    if isinstance(reserved, Short):
-        _skip(
-            tools, job_id, wanted, SkipReason.BUDGET, f"{reserved.dimension} left: {reserved.left}"
-        )
+    may = _pay(tools, stored, wanted, deadline_ms)
+    if may == "nothing":
         return
     try:
-        uid, host = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
+        place = fingerprint(wanted.request, job_id), host_key(wanted.request.url)
     except AddressRefused as error:
-        tools.ledger.release(hold)
-        _skip(tools, job_id, wanted, SkipReason.ADDRESS, error.message)
+        _drop(tools, job_id, wanted, _skipped(wanted, SkipReason.ADDRESS, error.message))
         return
-    [placed] = tools.frontier.offer([_offer(tools, job_id, wanted, uid, host, deadline_ms)])
+    if may == "ask":
+        _place(tools, stored, wanted, place, deadline_ms)
+    else:
+        _miss(tools, job_id, wanted, _beyond_quota(tools, wanted), place)
+
+
+def _pay(
+    tools: Toolbox, stored: StoredJob, wanted: Wanted, deadline_ms: int
+) -> Literal["ask", "remember", "nothing"]:
+    """Reserve, and return what the job may now do: ask, use an earlier reply (the source's quota is used up), or none.
+
+    What may not even be paid for is skipped here.
+    """
+    hold = f"{stored.spec.id}|{wanted.fetch_id}"
+    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
+    levels, cost = levels_of(tools, stored), _cost(tools, wanted.request)
+    quota = open_source(tools, wanted.request, deadline_ms)
+    reserved = tools.ledger.reserve(hold, (*levels, *quota), cost, lease_ms=lease_ms)
+    used_up = isinstance(reserved, Short) and reserved.level in quota
+    if used_up:
+        reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=lease_ms)
+    if isinstance(reserved, Short):
+        detail = f"{reserved.dimension} left: {reserved.left}"
+        skipped = _skipped(wanted, SkipReason.BUDGET, detail)
+        deliver(tools, stored.spec.id, wanted.fetch_id, skipped, paid=False)
+        return "nothing"
+    return "remember" if used_up else "ask"
+
+
+def _place(
+    tools: Toolbox, stored: StoredJob, wanted: Wanted, place: tuple[str, str], deadline_ms: int
+) -> None:
+    job_id, (uid, host) = stored.spec.id, place
+    [placed] = tools.frontier.offer([_offer(tools, stored, wanted, uid, host, deadline_ms)])
     if _waits_in_vain(placed, deadline_ms):
         tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
         placed = replace(placed, disposition="suspended")
     if placed.disposition in _REFUSALS:
-        _refuse(tools, job_id, wanted, placed, (uid, host))
+        _refuse(tools, job_id, wanted, placed, place)
         return
     if tools.log.append(job_id, _queued(tools, wanted, uid, host, placed)) == [""]:
         # The job ended meanwhile; whoever cleared it could not know of this one.
-        tools.ledger.release(hold)
+        tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
         tools.frontier.cancel(job_id, [(uid, host, f"{job_id}|{wanted.fetch_id}")])
     elif placed.disposition == "cached":
         _deliver_cached(tools, job_id, wanted, uid, host)
@@ -86,8 +111,9 @@ def _cost(tools: Toolbox, request: Request) -> Amounts:
 
 
 def _offer(
-    tools: Toolbox, job_id: str, wanted: Wanted, uid: str, host: str, deadline_ms: int
+    tools: Toolbox, stored: StoredJob, wanted: Wanted, uid: str, host: str, deadline_ms: int
 ) -> Offer:
+    job_id = stored.spec.id
     return Offer(
         uid=uid,
         host=host,
@@ -96,6 +122,7 @@ def _offer(
         waiter=f"{job_id}|{wanted.fetch_id}",
         deadline_ms=deadline_ms,
         pause_ms=tools.paces.pause_ms(wanted.request, host),
+        weight=tools.weights.of_job(stored.spec.tenant),
     )
 
 
@@ -131,20 +158,40 @@ def _waits_in_vain(placed: Placed, deadline_ms: int) -> bool:
 def _refuse(
     tools: Toolbox, job_id: str, wanted: Wanted, placed: Placed, place: tuple[str, str]
 ) -> None:
-    uid, host = place
     reason, text = _REFUSALS[placed.disposition]
     until = placed.until_ms
     if placed.disposition == "late":
         until = tools.clock.now_ms() + placed.ready_in_ms
-    if placed.disposition == "suspended" and (why := tools.frontier.host_state(host).reason):
+    if placed.disposition == "suspended" and (why := tools.frontier.host_state(place[1]).reason):
         text = f"{text} ({why})"
     detail = f"{text}, until {iso(until)}" if until else text
-    if reason is SkipReason.SUSPENDED and (old := _stored(tools, wanted, uid, host)):
-        failure = _skipped(wanted, reason, detail, until)
-        _deliver_stale(tools, job_id, wanted, (uid, host), old, failure)
-        return
+    failure = _skipped(wanted, reason, detail, until)
+    if reason is SkipReason.SUSPENDED:
+        _miss(tools, job_id, wanted, failure, place)
+    else:
+        _drop(tools, job_id, wanted, failure)
+
+
+def _beyond_quota(tools: Toolbox, wanted: Wanted) -> FetchOutcome:
+    until_ms = next_day_ms(tools.clock.now_ms())
+    quota = tools.registry.quota_per_day(wanted.request.source_id)
+    detail = f"its quota of {quota} requests a day is used up, until {iso(until_ms)}"
+    return _skipped(wanted, SkipReason.QUOTA, detail, until_ms)
+
+
+def _miss(
+    tools: Toolbox, job_id: str, wanted: Wanted, failure: FetchOutcome, place: tuple[str, str]
+) -> None:
+    """Serve an earlier reply in place of one that may not be asked for now, or say why there is none."""
+    if old := _stored(tools, wanted, *place):
+        _deliver_stale(tools, job_id, wanted, place, old, failure)
+    else:
+        _drop(tools, job_id, wanted, failure)
+
+
+def _drop(tools: Toolbox, job_id: str, wanted: Wanted, failure: FetchOutcome) -> None:
     tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
-    _skip(tools, job_id, wanted, reason, detail, until_ms=until)
+    deliver(tools, job_id, wanted.fetch_id, failure, paid=False)
 
 
 def _stored(tools: Toolbox, wanted: Wanted, uid: str, host: str) -> StoredReply | None:
@@ -171,20 +218,9 @@ def _deliver_stale(
     deliver(tools, job_id, wanted.fetch_id, served, paid=False)
 
 
-def _skip(
-    tools: Toolbox,
-    job_id: str,
-    wanted: Wanted,
-    reason: SkipReason,
-    detail: str,
-    *,
-    until_ms: int | None = None,
-) -> None:
-    outcome = _skipped(wanted, reason, detail, until_ms)
-    deliver(tools, job_id, wanted.fetch_id, outcome, paid=False)
-
-
-def _skipped(wanted: Wanted, reason: SkipReason, detail: str, until_ms: int | None) -> FetchOutcome:
+def _skipped(
+    wanted: Wanted, reason: SkipReason, detail: str, until_ms: int | None = None
+) -> FetchOutcome:
     return FetchOutcome(
         state=FetchState.SKIPPED,
         url=wanted.request.url,

@@ -6,6 +6,7 @@ counts on the day of the reservation.
 
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.plan import Plan
+from signal_search.contracts.source import Request
 
 from budget.policy import (
     Period,
@@ -47,13 +48,15 @@ def open_purses(tools: Toolbox, stored: StoredJob, made: Plan) -> None:
         _open(tools, deployment_level(shared.per, day_ms), amounts, shared.per, day_ms)
 
 
-def open_source(tools: Toolbox, source_id: str, deadline_ms: int) -> tuple[str, ...]:
-    """Open what a source may be asked on each day until `deadline_ms`; return the levels' names, none without a quota.
+def open_source(tools: Toolbox, request: Request, deadline_ms: int) -> tuple[str, ...]:
+    """Open what a source may be sent on each day until `deadline_ms`; return the levels' names, none without a quota.
 
-    A request that is reserved before midnight may be sent after it, so it counts on both days.
+    A request that is reserved before midnight may be sent after it, so it counts on both days. Pages that a source
+    leads to are no requests to the source.
     """
+    source_id = request.source_id
     quota = tools.registry.quota_per_day(source_id)
-    if quota is None:
+    if quota is None or request.kind == "page":
         return ()
     levels = []
     for day_ms in days_until(tools.clock.now_ms(), deadline_ms):

@@ -91,6 +91,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "reason.challenge": ("asks to prove being human", "要求人机验证"),
     "reason.noindex": ("asks not to be indexed", "要求不被索引"),
     "reason.budget": ("the budget did not suffice", "预算不足"),
+    "reason.quota": ("its quota for today is used up", "今日配额已用完"),
     "reason.suspended": ("suspended after repeated failures", "多次失败后暂停访问"),
     "reason.queue_full": ("its queue is full", "队列已满"),
     "reason.deadline": ("the deadline came first", "期限先到"),
@@ -107,6 +108,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "error.job_finished": ("the job has already ended", "任务已经结束"),
     "error.result_expired": ("the result has expired and was deleted", "结果已过期并删除"),
     "error.rate_limited": ("too many requests", "请求过多"),
+    "error.quota_exceeded": ("your quota is used up", "配额已用完"),
     "error.client_timeout": (
         "no answer within the timeout; the job was cancelled",
         "超时未得到答案，任务已取消",
