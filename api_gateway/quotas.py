@@ -6,14 +6,27 @@ admitted with little left ends with what it could still pay for.
 
 from collections.abc import Iterator
 
-from signal_search.contracts.budget import Dimension
+from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.job import JobSpec
 from signal_search.errors import Busy
 
 from budget.ledger import Balance, Ledger
-from budget.policy import deployment_level, level_limits, next_day_ms, tenant_level
+from budget.policy import (
+    KEPT_MS,
+    Period,
+    days_until,
+    deployment_level,
+    level_limits,
+    next_day_ms,
+    tenant_level,
+    token_level,
+)
 from infra.clock import Clock, iso
-from infra.sections import LevelLimits
 from infra.settings import Settings
+
+_Level = tuple[
+    str, str, Amounts, Period
+]  # whose it is, its name, its limits and what they count by
 
 _FAR_S = 86_400.0  # a limit that never starts anew is raised by a person
 
@@ -27,22 +40,36 @@ class Quotas:
         self._settings = settings
         self._clock = clock
 
-    def refusal(self, tenant: str) -> Busy | None:
-        """Return why a tenant may not submit now (`quota_exceeded`, with the time until it may), None if it may."""
+    def refusal(self, spec: JobSpec, token_limits: Amounts) -> Busy | None:
+        """Return why a job may not be submitted now (`quota_exceeded`, with the time until it may), None if it may.
+
+        The level of a token with limits is opened here, for each day that the job may live: the workers know levels
+        by name only.
+        """
+        if token_limits:
+            self._open(spec, token_limits)
         now_ms = self._clock.now_ms()
-        for whose, level, limits in self._levels(tenant, now_ms):
-            amounts = level_limits(limits.model_dump())
-            if amounts and (short := _used_up(amounts, self._ledger.balance(level))):
-                return _exceeded(whose, short, amounts[short], limits.per, now_ms)
+        for whose, level, limits, per in self._levels(spec, token_limits, now_ms):
+            if limits and (short := _used_up(limits, self._ledger.balance(level))):
+                return _exceeded(whose, short, limits[short], per, now_ms)
         return None
 
-    def _levels(self, tenant: str, now_ms: int) -> Iterator[tuple[str, str, LevelLimits]]:
-        own, shared = self._settings.limits_of(tenant), self._settings.deployment
-        yield "Your", tenant_level(tenant, own.per, now_ms), own
-        yield "The service's", deployment_level(shared.per, now_ms), shared
+    def _levels(self, spec: JobSpec, token_limits: Amounts, now_ms: int) -> Iterator[_Level]:
+        own, shared = self._settings.limits_of(spec.tenant), self._settings.deployment
+        yield "This token's", token_level(spec.token, now_ms), token_limits, "day"
+        amounts = level_limits(own.model_dump())
+        yield "Your", tenant_level(spec.tenant, own.per, now_ms), amounts, own.per
+        amounts = level_limits(shared.model_dump())
+        yield "The service's", deployment_level(shared.per, now_ms), amounts, shared.per
+
+    def _open(self, spec: JobSpec, limits: Amounts) -> None:
+        now_ms = self._clock.now_ms()
+        for day_ms in days_until(now_ms, spec.deadline_ms):
+            ttl_ms = next_day_ms(day_ms) - now_ms + KEPT_MS
+            self._ledger.open(token_level(spec.token, day_ms), limits, ttl_ms=ttl_ms)
 
 
-def _used_up(limits: dict[Dimension, int], balance: Balance) -> Dimension | None:
+def _used_up(limits: Amounts, balance: Balance) -> Dimension | None:
     """Return the first dimension of which nothing is left; what is held counts as spent until it is given back."""
     for name, limit in limits.items():
         if balance.used.get(name, 0) + balance.held.get(name, 0) >= limit:

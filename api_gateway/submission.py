@@ -12,6 +12,7 @@ from typing import get_args
 
 import msgspec
 from msgspec import Struct
+from signal_search.contracts.budget import Amounts
 from signal_search.contracts.job import JobSpec, JobState
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.errors import Conflict, Gone, Invalid, SignalSearchError
@@ -25,6 +26,7 @@ from infra.job_store import JobStore, StoredJob, creation, life_ms
 from infra.scripts import Call
 from infra.settings import Settings, TierName
 from infra.steps import StepRules, make_call
+from infra.tokens import Principal
 
 KIND = "retrieve"
 
@@ -38,11 +40,27 @@ Ring = Callable[[Sequence[tuple[str, str]]], object]  # tasks and their steps; i
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """On whose behalf a job is made, under which request id and, if given, which Idempotency-Key."""
+    """On whose behalf a job is made, under which request id and, if given, which Idempotency-Key.
+
+    token, limits: the id of the token and what may be used with it in a day, where it has limits of its own.
+    """
 
     tenant: str
     request_id: str = ""
     idempotency_key: str | None = None
+    token: str = ""
+    limits: Amounts = {}
+
+
+def caller_of(principal: Principal, request_id: str, idempotency_key: str | None) -> Caller:
+    """Return the caller that a principal is, for one submission."""
+    return Caller(
+        tenant=principal.tenant,
+        request_id=request_id,
+        idempotency_key=idempotency_key,
+        token=principal.token if principal.limits else "",
+        limits=principal.limits,
+    )
 
 
 Asked = tuple[RetrieveRequest, Caller]
@@ -73,9 +91,13 @@ class _Draft:
     """A submission on its way. `is_known`: its key stands for an earlier one; `outcome`: how it ended."""
 
     spec: JobSpec
-    key: str | None
+    caller: Caller
     is_known: bool = False
     outcome: Made | SignalSearchError | None = None
+
+    @property
+    def key(self) -> str | None:
+        return self.caller.idempotency_key
 
 
 class Submissions:
@@ -111,8 +133,9 @@ class Submissions:
             deadline_ms=now_ms + int(self._deadline_s(request) * 1000),
             result_ttl_s=request.result_ttl_s or self._settings.jobs.result_ttl_s,
             request_id=caller.request_id,
+            token=caller.token,
         )
-        draft = _Draft(spec=spec, key=caller.idempotency_key)
+        draft = _Draft(spec=spec, caller=caller)
         try:
             if draft.key is not None:
                 check_key(draft.key)
@@ -146,7 +169,7 @@ class Submissions:
 
     def _admit(self, drafts: list[_Draft]) -> None:
         for draft in drafts:
-            draft.outcome = self._tools.quotas.refusal(draft.spec.tenant)
+            draft.outcome = self._tools.quotas.refusal(draft.spec, draft.caller.limits)
         waiting = _open(drafts)
         if waiting:
             refusals = self._tools.places.take([each.spec for each in waiting])

@@ -12,6 +12,9 @@ from signal_search.contracts.budget import Amounts, Budget, Dimension
 _FORECAST_PERCENT = 85
 _DAY_MS = 86_400_000
 
+KEPT_MS = _DAY_MS
+"""How long the level of a day outlives the day, for what was held in it."""
+
 Period = Literal["day", "ever"]
 
 
@@ -48,6 +51,11 @@ def period_level(name: str, per: Period, now_ms: int) -> str:
 def tenant_level(tenant: str, per: Period, now_ms: int) -> str:
     """Return the name of the level that a tenant's spending counts on now."""
     return period_level(f"tenant:{tenant}", per, now_ms)
+
+
+def token_level(token: str, now_ms: int) -> str:
+    """Return the name of the level that counts what is used with a token (by its id) on a day."""
+    return period_level(f"token:{token}", "day", now_ms)
 
 
 def deployment_level(per: Period, now_ms: int) -> str:

@@ -22,7 +22,7 @@ from api_gateway.door import Door, HttpRequest, door_of
 from api_gateway.params import wait_s
 from api_gateway.problems import Answer, problem, send_answer
 from api_gateway.replies import JSON
-from api_gateway.submission import Caller
+from api_gateway.submission import Caller, caller_of
 from api_gateway.watch import Hearing
 
 PATH = "/v1/retrieve"
@@ -87,11 +87,8 @@ def _params(scope: Scope) -> dict[str, str]:
 
 def _caller(scope: Scope) -> Caller:
     state = scope["state"]
-    return Caller(
-        tenant=state["principal"].tenant,
-        request_id=state["request_id"],
-        idempotency_key=header(scope, b"idempotency-key"),
-    )
+    key = header(scope, b"idempotency-key")
+    return caller_of(state["principal"], state["request_id"], key)
 
 
 async def _ends(door: Door, job: Job, seconds: int, receive: Hearing) -> bool:

@@ -9,6 +9,7 @@ from signal_search.contracts.plan import Plan
 from signal_search.contracts.source import Request
 
 from budget.policy import (
+    KEPT_MS,
     Period,
     days_until,
     deployment_level,
@@ -17,19 +18,20 @@ from budget.policy import (
     next_day_ms,
     source_level,
     tenant_level,
+    token_level,
 )
 from infra.job_store import StoredJob, life_ms
 from workers.toolbox import Toolbox
-
-_KEPT_MS = 86_400_000  # a day's purse outlives the day, for what was held in it
 
 
 def levels_of(tools: Toolbox, stored: StoredJob) -> tuple[str, ...]:
     """Return the names of the levels that a job's spending counts on now, narrowest first."""
     spec, settings = stored.spec, tools.settings
     now_ms = tools.clock.now_ms()
+    own = (token_level(spec.token, now_ms),) if spec.token else ()
     return (
         job_level(spec.id),
+        *own,
         tenant_level(spec.tenant, settings.limits_of(spec.tenant).per, now_ms),
         deployment_level(settings.deployment.per, now_ms),
     )
@@ -68,5 +70,5 @@ def open_source(tools: Toolbox, request: Request, deadline_ms: int) -> tuple[str
 def _open(tools: Toolbox, level: str, limits: Amounts, per: Period, day_ms: int) -> None:
     if limits:
         now_ms = tools.clock.now_ms()
-        ttl_ms = 0 if per == "ever" else next_day_ms(day_ms) - now_ms + _KEPT_MS
+        ttl_ms = 0 if per == "ever" else next_day_ms(day_ms) - now_ms + KEPT_MS
         tools.ledger.open(level, limits, ttl_ms=ttl_ms)
