@@ -14,6 +14,7 @@ from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.errors import SignalSearchError
 
+from api_gateway.problems import attempted
 from api_gateway.submission import Asked, Caller
 
 _LOG = logging.getLogger(__name__)
@@ -72,15 +73,14 @@ class Intake:
         return batch, False
 
     def _outcomes(self, asked: list[Asked]) -> list[Outcome]:
-        try:
-            return list(self._submit(asked))
-        except SignalSearchError as error:
-            return [error] * len(asked)
-        except Exception as error:  # noqa: BLE001  a bug; one request must not fail those beside it
-            if len(asked) == 1:
-                return [error]
-            _LOG.exception("a batch of submissions failed; each is tried alone")
-            return [outcome for each in asked for outcome in self._outcomes([each])]
+        made = attempted(lambda: self._submit(asked))
+        if not isinstance(made, Exception):
+            return list(made)
+        if isinstance(made, SignalSearchError) or len(asked) == 1:
+            return [made] * len(asked)
+        # A bug: one request must not fail those beside it.
+        _LOG.error("a batch of submissions failed; each is tried alone", exc_info=made)
+        return [outcome for each in asked for outcome in self._outcomes([each])]
 
 
 def _tell(futures: list["asyncio.Future[Answer]"], outcomes: list[Outcome]) -> None:

@@ -2,8 +2,8 @@
 
 import logging
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 from litestar import Request, Response
@@ -24,6 +24,8 @@ from signal_search.errors import (
 )
 
 from api_gateway.asgi import Send
+
+Result = TypeVar("Result")
 
 _LOG = logging.getLogger(__name__)
 
@@ -102,6 +104,22 @@ def problem(error: Exception, request_id: str) -> Answer:
         trace = error if known.status == _INTERNAL else None
         _LOG.error("request %s failed: %s", request_id, known.code, exc_info=trace)
     return answer(known, request_id)
+
+
+async def answered(ready: Awaitable[Answer], request_id: str) -> Answer:
+    """Return the answer that is awaited, or that of whatever went wrong."""
+    try:
+        return await ready
+    except Exception as error:  # noqa: BLE001  nothing but answers leaves
+        return problem(error, request_id)
+
+
+def attempted(call: Callable[[], Result]) -> Result | Exception:
+    """Return what a call returns, or what it raises: for work that is done in another thread than it is answered in."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001  it is raised again where it is answered
+        return error
 
 
 def _known(error: Exception) -> SignalSearchError:

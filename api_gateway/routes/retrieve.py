@@ -20,7 +20,7 @@ from api_gateway.decode import decode_request
 from api_gateway.desk import RETRY_AFTER_S
 from api_gateway.door import Door, HttpRequest, door_of
 from api_gateway.params import wait_s
-from api_gateway.problems import Answer, problem, send_answer
+from api_gateway.problems import Answer, answered, send_answer
 from api_gateway.replies import JSON
 from api_gateway.submission import Caller, caller_of
 from api_gateway.watch import Hearing
@@ -42,12 +42,9 @@ class HotPath:
             await self._app(scope, receive, send)
             return
         scope["path_template"] = PATH
-        try:
-            body = (await receive())["body"]  # whole: the layer before has read it
-            ready = await submit(self._door(), scope, body, receive)
-        except Exception as error:  # noqa: BLE001  one shape for every error, as behind the framework
-            ready = problem(error, scope["state"]["request_id"])
-        await send_answer(send, ready)
+        body = (await receive())["body"]  # whole: the layer before has read it
+        ready = submit(self._door(), scope, body, receive)
+        await send_answer(send, await answered(ready, scope["state"]["request_id"]))
 
 
 @post(PATH)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from redis import Redis
 from signal_search.contracts.budget import Dimension
@@ -28,10 +29,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tokens(folder: Path) -> dict[str, str]:
     path = folder / "tokens.json"
-    return {
+    made = {
         each: TokenStore.load(path).create(each, ("read", "write"), {}, now_ms=1)[0]
         for each in TENANTS
     }
+    few = {Dimension.CALLS: 10}
+    return made | {"few": TokenStore.load(path).create("red", ("read", "write"), few, now_ms=1)[0]}
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +173,24 @@ def test_a_quota_for_ever_of_the_whole_service(ask: Ask, redis: Redis) -> None:
     message = "The service's quota of 5000 bytes is used up."
     assert told(reply) == (429, "quota_exceeded", message)
     assert reply.headers["retry-after"] == "86400"
+
+
+def test_a_token_may_have_less_than_its_tenant(
+    ask: Ask, tokens: dict[str, str], folder: Path, redis: Redis
+) -> None:
+    job = ask("few").json()["id"]
+    spec = msgspec.json.decode(redis.hget(keys.job(job), "spec"))
+    record = TokenStore.load(folder / "tokens.json").records[-1]
+    assert (spec["tenant"], spec["token"]) == ("red", record.id)
+    level = f"token:{record.id}@{today()}"
+    assert RedisLedger(redis).balance(level).limits == {Dimension.CALLS: 10}
+    spend(redis, level, calls=10)
+    until = f"{midnight():%Y-%m-%dT%H:%M:%SZ}"
+    message = f"This token's quota of 10 calls a day is used up; it starts anew at {until}."
+    assert told(ask("few")) == (429, "quota_exceeded", message)
+    other = ask("red")
+    assert other.status_code == 202
+    assert msgspec.json.decode(redis.hget(keys.job(other.json()["id"]), "spec"))["token"] == ""
 
 
 def test_a_refused_key_may_be_used_again(ask: Ask, redis: Redis) -> None:

@@ -4,7 +4,7 @@ from redis import Redis
 from signal_search.contracts.budget import Dimension
 from signal_search.contracts.trace import FetchFinished
 
-from budget.policy import deployment_level, source_level, tenant_level
+from budget.policy import deployment_level, source_level, tenant_level, token_level
 from budget.slots import JOBS, Slots, jobs_of
 from tests.fakes.builders import NOW_MS
 from tests.fakes.spine import Spine, a_question
@@ -26,10 +26,12 @@ def ends_of(spine: Spine, job_id: str) -> dict[str, FetchFinished]:
     return {each.fetch_id: each for each in found}
 
 
-def ask(spine: Spine, job_id: str, query: str = "How high is Mount Ansel?") -> None:
+def ask(
+    spine: Spine, job_id: str, query: str = "How high is Mount Ansel?", token: str = ""
+) -> None:
     now_ms = spine.clock.now_ms()
-    request = a_question("wikipedia", query=query)
-    spine.submit(job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 300_000)
+    times = {"created_at_ms": now_ms, "deadline_ms": now_ms + 300_000}
+    spine.submit(job_id, request=a_question("wikipedia", query=query), token=token, **times)
     spine.drive(job_id)
 
 
@@ -98,6 +100,18 @@ def test_a_tenants_day_is_its_own(redis: Redis, redis_url: str) -> None:
     ask(spine, "job_2")
     assert spine.used(tenant_level("local", "day", NOW_MS + DAY_MS))["fetches"] == 1
     assert spine.used(tenant_level("local", "day", NOW_MS))["fetches"] == 1
+
+
+def test_what_is_used_with_a_token_counts_on_it_too(redis: Redis, redis_url: str) -> None:
+    spine = Spine(redis_url, in_redis=True)
+    level = token_level("t1", NOW_MS)
+    spine.tools.ledger.open(level, {Dimension.FETCHES: 1}, ttl_ms=60_000)
+    ask(spine, "job_1", token="t1")
+    assert spine.used(level)["fetches"] == 1
+    assert spine.result().degradations == ("wikipedia: budget",)
+    ask(spine, "job_2", "How deep is the lake?")  # with another token
+    assert spine.used(level)["fetches"] == 1
+    assert spine.result("job_2").degradations == ()
 
 
 def test_a_job_that_lives_past_midnight_has_a_purse_for_both_days(
