@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
+from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError
 
 Argument = str | bytes | int | float
@@ -51,9 +52,12 @@ class Call(NamedTuple):
 def run_together(redis: Redis, calls: Sequence[Call]) -> list[object]:
     """Run scripts in one trip, in order but not as one: between two of them others may act, or everything may end.
 
-    Scripts that the server does not know are sent again one by one, in order, so that none becomes known before
-    those that run ahead of it.
+    A cluster takes a trip for each. Scripts that the server does not know are sent again one by one, in order, so that
+    none becomes known before those that run ahead of it.
     """
+    client: object = redis
+    if isinstance(client, RedisCluster):  # its pipelines take no scripts
+        return [each.run(redis) for each in calls]
     with redis.pipeline(transaction=False) as pipe:
         for script, keys, args in calls:
             pipe.evalsha(script.sha, len(keys), *keys, *args)

@@ -1,9 +1,14 @@
 """What a source may be sent in a day, and a tenant may use: reserved before sending, refused honestly, new at midnight."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 from redis import Redis
 from signal_search.contracts.budget import Dimension
 from signal_search.contracts.trace import FetchFinished
 
+from budget.frontier import Frontier, Offer, Placed
 from budget.policy import deployment_level, source_level, tenant_level, token_level
 from budget.slots import JOBS, Slots, jobs_of
 from tests.fakes.builders import NOW_MS
@@ -143,3 +148,26 @@ def test_a_tenants_jobs_share_its_weight(redis: Redis, redis_url: str) -> None:
     slots.take(jobs_of("small"), "b", 9, 10**6)
     spine.clock.advance(2000)
     assert weights.of_job("small") == 0.5
+
+
+def test_requests_are_queued_with_the_weight_of_their_job(redis: Redis, redis_url: str) -> None:
+    spine = Spine(redis_url, in_redis=True, tenants={"local": {"weight": 2}})
+    for number in range(1, 6):
+        Slots(redis).take(jobs_of("local"), f"job_{number}", 9, 10**6)
+    queued: list[Offer] = []
+
+    class Listening:
+        def __init__(self, inner: Frontier) -> None:
+            self.inner = inner
+
+        def offer(self, offers: Sequence[Offer], *, now_ms: int = 0) -> list[Placed]:
+            queued.extend(offers)
+            return self.inner.offer(offers, now_ms=now_ms)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+    listening: Any = Listening(spine.tools.frontier)
+    spine.tools = replace(spine.tools, frontier=listening)
+    ask(spine, "job_1")
+    assert {each.weight for each in queued} == {0.4}
