@@ -108,7 +108,6 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "error.job_finished": ("the job has already ended", "任务已经结束"),
     "error.result_expired": ("the result has expired and was deleted", "结果已过期并删除"),
     "error.rate_limited": ("too many requests", "请求过多"),
-    "error.quota_exceeded": ("your quota is used up", "配额已用完"),
     "error.client_timeout": (
         "no answer within the timeout; the job was cancelled",
         "超时未得到答案，任务已取消",
