@@ -14,6 +14,7 @@ from api_gateway.counting import Counting
 from api_gateway.door import open_door
 from api_gateway.problems import on_error
 from api_gateway.routes import jobs, retrieve, sources, system
+from api_gateway.routes.retrieve import HotPath
 from infra.clock import SystemClock
 from infra.logging import configure
 from infra.settings import Settings, current
@@ -49,7 +50,9 @@ def create_app(settings: Settings | None = None) -> App:
         raise Invalid("The gateway needs the address of a store.", field="redis_url")
     gate = Gate(tokens_path(chosen))
     limits = Limits(body_bytes=chosen.gateway.max_body_bytes, nesting=chosen.gateway.max_nesting)
-    return Counting(Admission(_routes(chosen), gate, limits), SystemClock())
+    routes = _routes(chosen)
+    hot = HotPath(cast("App", routes), lambda: routes.state["door"])
+    return Counting(Admission(hot, gate, limits), SystemClock())
 
 
 def _own_settings() -> Settings:
@@ -64,8 +67,8 @@ def tokens_path(settings: Settings) -> Path:
     return Path(named) if named else settings.data_path / "tokens.json"
 
 
-def _routes(settings: Settings) -> App:
-    app = Litestar(
+def _routes(settings: Settings) -> Litestar:
+    return Litestar(
         ROUTES,
         lifespan=[open_door],
         state=State({"settings": settings}),
@@ -76,4 +79,3 @@ def _routes(settings: Settings) -> App:
         debug=False,  # never by an environment variable
         pdb_on_exception=False,
     )
-    return cast("App", app)  # the framework types each message by its kind

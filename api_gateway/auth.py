@@ -4,6 +4,7 @@ Fails closed. Tokens once seen keep the door locked: a tokens file that vanishes
 """
 
 import logging
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -106,6 +107,7 @@ def _host_name(scope: Scope) -> str:
         return ""
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
     """Return whether a host name or address means this machine."""
     try:

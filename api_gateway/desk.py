@@ -6,6 +6,7 @@ answered like one that never was. Fails closed: raises StoreFailed when the stor
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,14 +17,15 @@ from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import Ended
-from signal_search.errors import Conflict, Gone, Invalid, NotFound
+from signal_search.errors import Conflict, Gone, Invalid, NotFound, SignalSearchError
 
-from api_gateway.enqueue import Bell
 from api_gateway.idempotency import Idempotency
+from api_gateway.job_views import summary, without_result
 from api_gateway.places import Places
 from api_gateway.progress import Tally, eta_ms, progress, tally
+from api_gateway.quotas import Quotas
 from api_gateway.source_views import read_sources, refuse_unknown
-from api_gateway.submission import Caller, Submissions, Tools, step_rules
+from api_gateway.submission import Asked, Caller, Made, Ring, Submissions, Tools, step_rules
 from budget.frontier import Frontier
 from budget.ledger import Ledger
 from budget.policy import job_level
@@ -33,6 +35,8 @@ from infra.bundle import MEDIA_TYPE, pack
 from infra.clock import Clock
 from infra.job_log import START, JobLog, Located
 from infra.job_store import JobStore, StoredJob
+from infra.redis import store_errors
+from infra.scripts import Call, run_together
 from infra.settings import Settings
 from infra.steps import Steps
 
@@ -62,8 +66,8 @@ class Page(Struct, frozen=True, kw_only=True):
 class Desk:
     """Submits, shows, ends and hands out jobs."""
 
-    def __init__(self, redis: "Redis", settings: Settings, clock: Clock, bell: Bell) -> None:
-        """Work on `redis`; `bell` reaches the workers."""
+    def __init__(self, redis: "Redis", settings: Settings, clock: Clock, ring: Ring) -> None:
+        """Work on `redis`; `ring` reaches the workers."""
         self._redis = redis
         self._settings = settings
         self._clock = clock
@@ -71,14 +75,15 @@ class Desk:
         self._log = JobLog(redis)
         self._ledger: Ledger = RedisLedger(redis)
         self._frontier: Frontier = RedisFrontier(redis)
-        self._places = Places(redis, settings.gateway)
+        self._places = Places(redis, settings)
         self._steps = Steps(redis, step_rules(settings, ttl_ms=0))  # only drops
         tools = Tools(
             store=self._store,
-            make_steps=lambda rules: Steps(redis, rules),
+            run=self._run,
             idempotency=Idempotency(redis, settings.jobs.idempotency_ttl_s),
+            quotas=Quotas(self._ledger, settings, clock),
             places=self._places,
-            bell=bell,
+            ring=ring,
             clock=clock,
         )
         self._submissions = Submissions(settings, tools)
@@ -89,12 +94,27 @@ class Desk:
         Raises:
             Conflict: `idempotency_conflict`: the caller's key stands for another request.
             Gone: the key stands for a job that has expired.
-            Busy: the tenant or the deployment has as many unfinished jobs as it may.
+            Busy: the tenant or the deployment has as many unfinished jobs as it may; `quota_exceeded`: or has used
+                what it may.
             Invalid: a source is named that this deployment does not have.
         """
-        refuse_unknown(self._redis, request.constraints.source_prefs.only)
-        stored, created = self._submissions.submit(request, caller)
-        return self._view(stored), created
+        [outcome] = self.submit_all([(request, caller)])
+        if isinstance(outcome, SignalSearchError):
+            raise outcome
+        return outcome
+
+    def submit_all(self, asked: Sequence[Asked]) -> list[tuple[Job, bool] | SignalSearchError]:
+        """Submit many over the same trips: for each what `submit` returns, or what it would raise."""
+        refusals = refuse_unknown(
+            self._redis, [request.constraints.source_prefs.only for request, _ in asked]
+        )
+        known = [each for each, refusal in zip(asked, refusals, strict=True) if refusal is None]
+        made = iter(self._submissions.submit(known) if known else ())
+        outcomes = (next(made) if refusal is None else refusal for refusal in refusals)
+        return [
+            each if isinstance(each, SignalSearchError) else (self._fresh(each), each.is_new)
+            for each in outcomes
+        ]
 
     def job(self, job_id: str, tenant: str) -> Job:
         """Return a job with its progress.
@@ -199,6 +219,10 @@ class Desk:
         """Return the registry as this deployment sees it, empty before the first worker started."""
         return read_sources(self._redis)
 
+    def _run(self, calls: Sequence[Call]) -> list[object]:
+        with store_errors():
+            return run_together(self._redis, calls)
+
     def _result(self, stored: StoredJob) -> bytes:
         if not stored.is_finished:
             raise Conflict(
@@ -207,10 +231,17 @@ class Desk:
         raw = self._store.result(stored.spec.id)
         if raw is not None:
             return raw
-        raise _without_result(stored)
+        raise without_result(stored)
 
     def _is_cursor(self, tenant: str, cursor: str) -> bool:
         return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(tenant, cursor)
+
+    def _fresh(self, made: Made) -> Job:
+        # Of a job that was made this instant there is nothing to read yet.
+        if not made.is_new:
+            return self._view(made.job)
+        nothing = progress(Tally(), used={}, left={}, hosts=Counter(), eta_ms=None)
+        return msgspec.structs.replace(summary(made.job), progress=nothing)
 
     def _view(self, stored: StoredJob) -> Job:
         state = _tally(self._log.read(stored.spec.id))
@@ -245,42 +276,8 @@ class Desk:
         self._places.free(job_id, tenant)
 
 
-def summary(stored: StoredJob) -> Job:
-    """Return a job as its owner sees it, without progress."""
-    spec = stored.spec
-    here = f"/v1/jobs/{spec.id}"
-    return Job(
-        id=spec.id,
-        kind=spec.kind,
-        state=stored.state,
-        query=spec.request.query,
-        created_at_ms=spec.created_at_ms,
-        deadline_ms=spec.deadline_ms,
-        finished_at_ms=stored.finished_at_ms,
-        expires_at_ms=stored.expires_at_ms,
-        links={
-            "self": here,
-            "result": f"{here}/result",
-            "events": f"{here}/events",
-            "export": f"{here}/export",
-        },
-        error_code=stored.error_code,
-        error_message=stored.error_message,
-    )
-
-
 def _tally(entries: list[Located]) -> Tally:
     return tally(entry for _id, entry in entries)
-
-
-def _without_result(stored: StoredJob) -> Conflict:
-    if stored.error_code:
-        return Conflict(stored.error_message, code=stored.error_code)
-    if stored.state is JobState.CANCELLED:
-        return Conflict("The job was cancelled.", code="job_cancelled")
-    if stored.state is JobState.EXPIRED:
-        return Conflict("The job ran out of time.", code="job_expired")
-    return Conflict("The job failed.", code="job_failed")
 
 
 def _unknown() -> NotFound:

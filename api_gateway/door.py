@@ -10,7 +10,8 @@ from litestar import Litestar, Request
 from litestar.concurrency import sync_to_thread
 
 from api_gateway.desk import Desk
-from api_gateway.enqueue import Bell
+from api_gateway.enqueue import Bell, Ringer
+from api_gateway.intake import Intake
 from api_gateway.watch import Watch
 from infra.clock import Clock, SystemClock
 from infra.metrics import Publisher
@@ -33,6 +34,7 @@ class Door:
     redis: "Redis"
     clock: Clock
     desk: Desk
+    intake: Intake
     watch: Watch
     publisher: Publisher
 
@@ -53,18 +55,18 @@ def tenant_of(request: HttpRequest) -> str:
 async def open_door(app: Litestar) -> AsyncIterator[None]:
     """Open the tools on the running event loop; connections open on first use."""
     settings: Settings = app.state["settings"]
-    redis, waiting, bell = (
-        connect(settings.redis_url),
-        connect_async(settings.redis_url),
-        Bell(settings),
-    )
+    redis, waiting = connect(settings.redis_url), connect_async(settings.redis_url)
+    ringer = Ringer(Bell(settings))
     clock = SystemClock()
     publisher = Publisher(redis, clock)
+    desk = Desk(redis, settings, clock, ringer.ring)
+    intake = Intake(desk.submit_all)
     app.state["door"] = Door(
         settings=settings,
         redis=redis,
         clock=clock,
-        desk=Desk(redis, settings, clock, bell),
+        desk=desk,
+        intake=intake,
         watch=Watch(waiting, clock),
         publisher=publisher,
     )
@@ -76,7 +78,8 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         with suppress(asyncio.CancelledError):
             await publishing
         await sync_to_thread(publisher.publish, at_once=True)
-        bell.close()
+        await intake.close()
+        await sync_to_thread(ringer.close)
         await waiting.aclose()
         redis.close()
 

@@ -5,9 +5,14 @@ the reconciler rings again. Calls block for a round trip: keep them off the even
 """
 
 import logging
+from collections.abc import Sequence
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, cast
 
 from celery import Celery
-from celery.exceptions import OperationalError
+from kombu import Producer
+from kombu.exceptions import KombuError
 
 from infra.broker import broker_url, transport_options
 from infra.roles import TASK_QUEUES
@@ -15,6 +20,9 @@ from infra.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 
+_TOGETHER = 100  # messages in one trip
+_MOST_WAITING = 1000  # batches of bells
+_CLOSE_S = 5.0
 _EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
 # One try: a caller waits for the answer to the submission, which the bell is no part of.
@@ -36,22 +44,57 @@ class Bell:
             accept_content=["json"],
         )
 
-    def ring(self, task: str, step_id: str) -> bool:
-        """Send the bell of `task` for a step; False when the broker did not take it."""
+    def ring(self, bells: Sequence[tuple[str, str]]) -> bool:
+        """Send the bells of tasks for their steps, together; False when the broker did not take them all."""
         try:
-            self._app.send_task(
-                f"workers.tasks.{task}",
-                args=[step_id],
-                queue=TASK_QUEUES[task],
-                expires=_EXPIRES_S,
-                ignore_result=True,
-                retry=False,
-            )
-        except OperationalError:
-            _LOG.warning("a bell was not sent; the reconciler will ring")
+            with (
+                self._app.producer_pool.acquire(block=True) as producer,
+                cast("Any", producer).batch(max_size=_TOGETHER),  # the stubs do not know it
+            ):
+                for task, step_id in bells:
+                    self._send(producer, task, step_id)
+        except KombuError:
+            _LOG.warning("bells were not sent; the reconciler will ring")
             return False
         return True
+
+    def _send(self, producer: Producer, task: str, step_id: str) -> None:
+        self._app.send_task(
+            f"workers.tasks.{task}",
+            args=[step_id],
+            queue=TASK_QUEUES[task],
+            expires=_EXPIRES_S,
+            ignore_result=True,
+            retry=False,
+            producer=producer,
+        )
 
     def close(self) -> None:
         """Close the producer's connections."""
         self._app.close()
+
+
+class Ringer:
+    """Rings in a thread of its own, after the caller has its answer: the bell is no part of a submission."""
+
+    def __init__(self, bell: Bell) -> None:
+        """Start the thread."""
+        self._bell = bell
+        self._waiting: SimpleQueue[Sequence[tuple[str, str]] | None] = SimpleQueue()
+        self._thread = Thread(target=self._run, name="ringer", daemon=True)
+        self._thread.start()
+
+    def ring(self, bells: Sequence[tuple[str, str]]) -> None:
+        """Have these rung soon. When too many wait already, a broker is away: the reconciler rings these."""
+        if self._waiting.qsize() < _MOST_WAITING:
+            self._waiting.put(bells)
+
+    def close(self) -> None:
+        """Ring what waits, then end the thread and the bell's connections."""
+        self._waiting.put(None)
+        self._thread.join(_CLOSE_S)
+        self._bell.close()
+
+    def _run(self) -> None:
+        while (bells := self._waiting.get()) is not None:
+            self._bell.ring(bells)

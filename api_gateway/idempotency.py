@@ -4,6 +4,7 @@ The record is written before the job, with the job's id in it. So a caller that 
 way finishes that very job instead of making a second one.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -27,6 +28,14 @@ class Record(Struct, frozen=True, kw_only=True):
     job_id: str
 
 
+class Claim(Struct, frozen=True, kw_only=True):
+    """A tenant's key, and what it is to stand for from now on."""
+
+    tenant: str
+    key: str
+    record: Record
+
+
 class Idempotency:
     """Records in Redis. Raises StoreFailed when the store does not answer."""
 
@@ -35,24 +44,18 @@ class Idempotency:
         self._redis = redis
         self._ttl_s = ttl_s
 
-    def claim(self, tenant: str, key: str, record: Record) -> str:
-        """Return the id of the job that `key` stands for: the record's own, or that of an earlier call.
+    def claim(self, asked: Sequence[Claim]) -> list[Record | Conflict]:
+        """Return the record that each key stands for: the claim's own, or an earlier one of the same request.
 
-        Raises:
-            Invalid: the key is empty, too long or not visible ASCII.
-            Conflict: `idempotency_conflict`: the key was used for another request.
+        `idempotency_conflict`: the key was used for another request. One trip for all.
         """
-        name = keys.idempotency(tenant, digest(_checked(key)))
-        raw = msgspec.json.encode(record)
-        with store_errors():
-            is_new = self._redis.set(name, raw, nx=True, ex=self._ttl_s)
-            before = None if is_new else cast("bytes | None", self._redis.get(name))
-        known = record if before is None else msgspec.json.decode(before, type=Record)
-        if known.request != record.request:
-            raise Conflict(
-                "This Idempotency-Key was used for another request.", code="idempotency_conflict"
-            )
-        return known.job_id
+        names = [keys.idempotency(each.tenant, digest(each.key)) for each in asked]
+        with store_errors(), self._redis.pipeline(transaction=False) as pipe:
+            for name, each in zip(names, asked, strict=True):
+                pipe.set(name, msgspec.json.encode(each.record), nx=True, ex=self._ttl_s)
+                pipe.get(name)
+            known = cast("list[bytes | None]", pipe.execute()[1::2])
+        return [_meant(each, raw) for each, raw in zip(asked, known, strict=True)]
 
     def forget(self, tenant: str, key: str) -> None:
         """Drop a record whose job was not admitted, so that the key may be used again."""
@@ -60,9 +63,21 @@ class Idempotency:
             self._redis.delete(keys.idempotency(tenant, digest(key)))
 
 
-def _checked(key: str) -> str:
+def _meant(asked: Claim, raw: bytes | None) -> Record | Conflict:
+    known = msgspec.json.decode(raw, type=Record) if raw is not None else asked.record
+    if known.request == asked.record.request:
+        return known
+    message = "This Idempotency-Key was used for another request."
+    return Conflict(message, code="idempotency_conflict")
+
+
+def check_key(key: str) -> None:
+    """Refuse what is no key.
+
+    Raises:
+        Invalid: it is empty, too long or not visible ASCII.
+    """
     if not key or len(key) > _MAX_KEY or not key.isascii() or not key.isprintable():
         raise Invalid(
             f"The key has 1 to {_MAX_KEY} visible ASCII characters.", field="Idempotency-Key"
         )
-    return key

@@ -21,7 +21,7 @@ from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.params import page_limit
 from api_gateway.sse import start_after
-from api_gateway.submission import Caller
+from api_gateway.submission import caller_of
 from api_gateway.watch import has_ended
 from infra import ids
 from infra.clock import SystemClock
@@ -58,15 +58,12 @@ class LocalTransport:
         self._caller = caller
         self._redis = connect(settings.redis_url)
         self._bell = Bell(settings)
-        self._desk = Desk(self._redis, settings, SystemClock(), self._bell)
+        self._desk = Desk(self._redis, settings, SystemClock(), self._bell.ring)
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""
-        caller = Caller(
-            tenant=self._tenant("write"),
-            request_id=ids.request_id(),
-            idempotency_key=idempotency_key,
-        )
+        self._tenant("write")
+        caller = caller_of(self._caller, ids.request_id(), idempotency_key)
         job, _is_new = self._desk.submit(self._checked(request), caller)
         return job
 

@@ -2,8 +2,8 @@
 
 import logging
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 from litestar import Request, Response
@@ -24,6 +24,8 @@ from signal_search.errors import (
 )
 
 from api_gateway.asgi import Send
+
+Result = TypeVar("Result")
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A problem ready to be sent."""
+    """An answer ready to be sent."""
 
     status: int
     headers: dict[str, str]
@@ -89,15 +91,35 @@ def _headers(error: SignalSearchError) -> dict[str, str]:
 
 def on_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Answer any exception that reaches the framework."""
-    request_id: str = request.scope["state"]["request_id"]
+    ready = problem(error, request.scope["state"]["request_id"])
+    return Response(
+        ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}
+    )
+
+
+def problem(error: Exception, request_id: str) -> Answer:
+    """Return the answer for any exception; what failed is logged."""
     known = _known(error)
     if known.status >= _INTERNAL:
         trace = error if known.status == _INTERNAL else None
         _LOG.error("request %s failed: %s", request_id, known.code, exc_info=trace)
-    ready = answer(known, request_id)
-    return Response(
-        ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}
-    )
+    return answer(known, request_id)
+
+
+async def answered(ready: Awaitable[Answer], request_id: str) -> Answer:
+    """Return the answer that is awaited, or that of whatever went wrong."""
+    try:
+        return await ready
+    except Exception as error:  # noqa: BLE001  nothing but answers leaves
+        return problem(error, request_id)
+
+
+def attempted(call: Callable[[], Result]) -> Result | Exception:
+    """Return what a call returns, or what it raises: for work that is done in another thread than it is answered in."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001  it is raised again where it is answered
+        return error
 
 
 def _known(error: Exception) -> SignalSearchError:
@@ -115,7 +137,11 @@ def _allow(error: Exception) -> Mapping[str, str]:
 
 async def send_problem(send: Send, error: SignalSearchError, request_id: str) -> None:
     """Answer before the framework was reached."""
-    ready = answer(error, request_id)
+    await send_answer(send, answer(error, request_id))
+
+
+async def send_answer(send: Send, ready: Answer) -> None:
+    """Send an answer that is whole."""
     headers = [(key.encode(), value.encode()) for key, value in ready.headers.items()]
     headers.append((b"content-length", str(len(ready.body)).encode()))
     await send({"type": "http.response.start", "status": ready.status, "headers": headers})

@@ -1,6 +1,6 @@
 """The registry as the workers see it, with each source's last outcome laid over it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -35,19 +35,23 @@ def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
     )
 
 
-def refuse_unknown(redis: "Redis", names: Iterable[str]) -> None:
-    """Refuse a source that no worker knows; addresses (site:URL, feed:URL, a domain) are not looked up.
+def refuse_unknown(redis: "Redis", lists: Sequence[Sequence[str]]) -> list[Invalid | None]:
+    """Return for each list of names whether it is refused for one that no worker knows; the registry is read once.
 
-    While no worker has ever started, nothing is known and nothing refused: the planner will.
+    Addresses (site:URL, feed:URL, a domain) are not looked up. While no worker has ever started, nothing is known and
+    nothing refused: the planner will.
 
     Raises:
-        Invalid: `constraints.source_prefs.only`.
         StoreFailed: when the store does not answer.
     """
-    wanted = [each for each in names if ":" not in each and "." not in each]
-    known = {each.id for each in read_sources(redis)} if wanted else set()
-    if known and not known.issuperset(wanted):
-        raise Invalid("There is no such source.", field="constraints.source_prefs.only")
+    wanted = [[each for each in names if ":" not in each and "." not in each] for names in lists]
+    known = {each.id for each in read_sources(redis)} if any(wanted) else set()
+    return [
+        Invalid("There is no such source.", field="constraints.source_prefs.only")
+        if known and not known.issuperset(names)
+        else None
+        for names in wanted
+    ]
 
 
 def _text(health: bytes) -> str:

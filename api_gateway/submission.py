@@ -1,28 +1,32 @@
-"""From a request to a queued job, in an order that a crash at any point leaves whole.
+"""From requests to queued jobs, in an order that a crash at any point leaves whole; many at a time over a few trips.
 
 Key, places, step, job, bell: each is idempotent by the job's id, so a caller that repeats a submission finishes the
-one that died. A step without its job finds nothing to do; a job without its bell is rung by the reconciler.
+one that died. A place without its job frees itself, a step without its job finds nothing to do, and a job without its
+bell is rung by the reconciler.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import msgspec
 from msgspec import Struct
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.budget import Amounts
+from signal_search.contracts.job import JobSpec, JobState
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.errors import Busy, Gone
+from signal_search.errors import Conflict, Gone, Invalid, SignalSearchError
 
-from api_gateway.enqueue import Bell
-from api_gateway.idempotency import Idempotency, Record
+from api_gateway.idempotency import Claim, Idempotency, Record, check_key
 from api_gateway.places import Places
+from api_gateway.quotas import Quotas
 from infra import ids
 from infra.clock import Clock
-from infra.job_store import JobStore, StoredJob, life_ms
+from infra.job_store import JobStore, StoredJob, creation, life_ms
+from infra.scripts import Call
 from infra.settings import Settings, TierName
-from infra.steps import StepRules, Steps
+from infra.steps import StepRules, make_call
+from infra.tokens import Principal
 
 KIND = "retrieve"
 
@@ -31,15 +35,35 @@ _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
 _TIERS: dict[str, TierName] = {each: each for each in get_args(TierName)}
 _UNKNOWN_TIER: TierName = "L3"  # the planner chooses a lower one and ends earlier
 
-MakeSteps = Callable[[StepRules], Steps]
+_TASK = "plan"
+Ring = Callable[[Sequence[tuple[str, str]]], object]  # tasks and their steps; it must not raise
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """On whose behalf a job is made, under which request id and, if given, which Idempotency-Key."""
+    """On whose behalf a job is made, under which request id and, if given, which Idempotency-Key.
+
+    token, limits: the id of the token and what may be used with it in a day, where it has limits of its own.
+    """
 
     tenant: str
     request_id: str = ""
     idempotency_key: str | None = None
+    token: str = ""
+    limits: Amounts = {}
+
+
+def caller_of(principal: Principal, request_id: str, idempotency_key: str | None) -> Caller:
+    """Return the caller that a principal is, for one submission."""
+    return Caller(
+        tenant=principal.tenant,
+        request_id=request_id,
+        idempotency_key=idempotency_key,
+        token=principal.token if principal.limits else "",
+        limits=principal.limits,
+    )
+
+
+Asked = tuple[RetrieveRequest, Caller]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,68 +71,61 @@ class Tools:
     """What a submission is made with."""
 
     store: JobStore
-    make_steps: MakeSteps
+    run: Callable[[Sequence[Call]], list[object]]
     idempotency: Idempotency
+    quotas: Quotas
     places: Places
-    bell: Bell
+    ring: Ring
     clock: Clock
 
 
+class Made(Struct, frozen=True, kw_only=True):
+    """A job, and whether this submission made it."""
+
+    job: StoredJob
+    is_new: bool
+
+
+@dataclass
+class _Draft:
+    """A submission on its way. `is_known`: its key stands for an earlier one; `outcome`: how it ended."""
+
+    spec: JobSpec
+    caller: Caller
+    is_known: bool = False
+    outcome: Made | SignalSearchError | None = None
+
+    @property
+    def key(self) -> str | None:
+        return self.caller.idempotency_key
+
+
 class Submissions:
-    """Makes jobs. Raises StoreFailed when the store does not answer; nothing is then promised to the caller."""
+    """Makes jobs. Raises StoreFailed when the store does not answer; nothing is then promised to the callers."""
 
     def __init__(self, settings: Settings, tools: Tools) -> None:
         """Make jobs by the limits of `settings`."""
         self._settings = settings
         self._tools = tools
 
-    def submit(self, request: RetrieveRequest, caller: Caller) -> tuple[StoredJob, bool]:
-        """Return the job and whether this call made it.
+    def submit(self, asked: Sequence[Asked]) -> list[Made | SignalSearchError]:
+        """Make a job for each submission, all over the same few trips, or say what it is refused for.
 
-        Raises:
-            Conflict: `idempotency_conflict`.
-            Gone: the key stands for a job that has expired.
-            Busy: no place for one more unfinished job.
+        Conflict: `idempotency_conflict`. Gone: the key stands for a job that has expired. Invalid: the key is none.
+        Busy: no place for one more unfinished job, or `quota_exceeded`.
         """
-        job_id = self._claim(request, caller)
-        known = self._tools.store.get(job_id)
-        if known is not None:
-            return known, False
-        if caller.idempotency_key and self._tools.store.was_listed(caller.tenant, job_id):
-            raise Gone
-        return self._make(self._spec(job_id, request, caller), caller)
+        drafts = [self._draft(each) for each in asked]
+        self._claim(_open(drafts, keyed=True))
+        self._recall([each for each in _open(drafts, keyed=True) if each.is_known])
+        self._admit(_open(drafts))
+        self._make(_open(drafts))
+        return [each.outcome for each in drafts if each.outcome is not None]
 
-    def _claim(self, request: RetrieveRequest, caller: Caller) -> str:
-        job_id = ids.job_id(self._tools.clock.now_ms())
-        if caller.idempotency_key is None:
-            return job_id
-        record = Record(request=ids.digest(KIND, msgspec.json.encode(request)), job_id=job_id)
-        return self._tools.idempotency.claim(caller.tenant, caller.idempotency_key, record)
-
-    def _make(self, spec: JobSpec, caller: Caller) -> tuple[StoredJob, bool]:
-        self._admit(spec, caller)
-        step_id = f"{spec.id}/plan"
-        rules = step_rules(self._settings, ttl_ms=life_ms(spec))
-        self._tools.make_steps(rules).make(step_id, "plan")
-        created = self._tools.store.create(spec)
-        self._tools.bell.ring("plan", step_id)
-        stored = self._tools.store.get(spec.id)
-        if stored is None:  # it cannot have expired yet
-            raise Gone
-        return stored, created
-
-    def _admit(self, spec: JobSpec, caller: Caller) -> None:
-        try:
-            self._tools.places.take(spec)
-        except Busy:
-            if caller.idempotency_key is not None:
-                self._tools.idempotency.forget(caller.tenant, caller.idempotency_key)
-            raise
-
-    def _spec(self, job_id: str, request: RetrieveRequest, caller: Caller) -> JobSpec:
+    def _draft(self, asked: Asked) -> _Draft:
+        request, caller = asked
         now_ms = self._tools.clock.now_ms()
-        return JobSpec(
-            id=job_id,
+        spec = JobSpec(
+            id=ids.job_id(now_ms),
             kind=KIND,
             tenant=caller.tenant,
             request=request,
@@ -116,11 +133,82 @@ class Submissions:
             deadline_ms=now_ms + int(self._deadline_s(request) * 1000),
             result_ttl_s=request.result_ttl_s or self._settings.jobs.result_ttl_s,
             request_id=caller.request_id,
+            token=caller.token,
         )
+        draft = _Draft(spec=spec, caller=caller)
+        try:
+            if draft.key is not None:
+                check_key(draft.key)
+        except Invalid as error:
+            draft.outcome = error
+        return draft
 
     def _deadline_s(self, request: RetrieveRequest) -> float:
         asked = request.constraints.deadline_s
         return asked if asked is not None else self._settings.jobs.deadline_s[tier_of(request)]
+
+    def _claim(self, drafts: list[_Draft]) -> None:
+        if not drafts:
+            return
+        claims = [_claim_of(each) for each in drafts]
+        for draft, meant in zip(drafts, self._tools.idempotency.claim(claims), strict=True):
+            if isinstance(meant, Conflict):
+                draft.outcome = meant
+            elif meant.job_id != draft.spec.id:
+                draft.is_known = True
+                draft.spec = msgspec.structs.replace(draft.spec, id=meant.job_id)
+
+    def _recall(self, drafts: list[_Draft]) -> None:
+        """Find the jobs of earlier submissions; one that died half way has none and is made now."""
+        for draft in drafts:
+            known = self._tools.store.get(draft.spec.id)
+            if known is not None:
+                draft.outcome = Made(job=known, is_new=False)
+            elif self._tools.store.was_listed(draft.spec.tenant, draft.spec.id):
+                draft.outcome = Gone()
+
+    def _admit(self, drafts: list[_Draft]) -> None:
+        for draft in drafts:
+            draft.outcome = self._tools.quotas.refusal(draft.spec, draft.caller.limits)
+        waiting = _open(drafts)
+        if waiting:
+            refusals = self._tools.places.take([each.spec for each in waiting])
+            for draft, refusal in zip(waiting, refusals, strict=True):
+                draft.outcome = refusal
+        for draft in drafts:
+            if draft.outcome is not None and draft.key is not None:
+                self._tools.idempotency.forget(draft.spec.tenant, draft.key)
+
+    def _make(self, drafts: list[_Draft]) -> None:
+        """Make step, job and listing and keep the place, in this order and one trip."""
+        if not drafts:
+            return
+        calls = [call for each in drafts for call in self._calls(each.spec)]
+        created = self._tools.run(calls)[1 :: len(calls) // len(drafts)]
+        for draft, is_new in zip(drafts, created, strict=True):
+            draft.outcome = self._made(draft.spec, is_new=is_new == 1)
+        self._tools.ring([(_TASK, f"{each.spec.id}/{_TASK}") for each in drafts])
+
+    def _calls(self, spec: JobSpec) -> list[Call]:
+        rules = step_rules(self._settings, ttl_ms=life_ms(spec))
+        step = make_call(rules, f"{spec.id}/{_TASK}", _TASK)
+        return [step, *creation(spec), self._tools.places.keep(spec)]
+
+    def _made(self, spec: JobSpec, *, is_new: bool) -> Made | Gone:
+        if is_new:
+            return Made(job=StoredJob(spec=spec, state=JobState.QUEUED), is_new=True)
+        known = self._tools.store.get(spec.id)  # the same key came twice at the same time
+        return Gone() if known is None else Made(job=known, is_new=False)
+
+
+def _open(drafts: Iterable[_Draft], *, keyed: bool = False) -> list[_Draft]:
+    return [each for each in drafts if each.outcome is None and (each.key is not None or not keyed)]
+
+
+def _claim_of(draft: _Draft) -> Claim:
+    spec = draft.spec
+    record = Record(request=ids.digest(KIND, msgspec.json.encode(spec.request)), job_id=spec.id)
+    return Claim(tenant=spec.tenant, key=draft.key or "", record=record)
 
 
 def step_rules(settings: Settings, *, ttl_ms: int) -> StepRules:

@@ -4,10 +4,18 @@ The design document gives the tiers their token limits, the estimator its rule a
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal
 
 from signal_search.contracts.budget import Amounts, Budget, Dimension
 
 _FORECAST_PERCENT = 85
+_DAY_MS = 86_400_000
+
+KEPT_MS = _DAY_MS
+"""How long the level of a day outlives the day, for what was held in it."""
+
+Period = Literal["day", "ever"]
 
 
 def limits_for(tier_limits: Mapping[str, int], asked: int | Budget | None) -> Amounts:
@@ -35,9 +43,44 @@ def job_level(job_id: str) -> str:
     return f"job:{job_id}"
 
 
-def levels_for(job_id: str, tenant: str) -> tuple[str, ...]:
-    """Return the levels that a job's spending counts on, narrowest first."""
-    return job_level(job_id), f"tenant:{tenant}", "deployment"
+def period_level(name: str, per: Period, now_ms: int) -> str:
+    """Return the name of the level that a tenant's or the deployment's spending counts on now."""
+    return name if per == "ever" else f"{name}@{day_of(now_ms)}"
+
+
+def tenant_level(tenant: str, per: Period, now_ms: int) -> str:
+    """Return the name of the level that a tenant's spending counts on now."""
+    return period_level(f"tenant:{tenant}", per, now_ms)
+
+
+def token_level(token: str, now_ms: int) -> str:
+    """Return the name of the level that counts what is used with a token (by its id) on a day."""
+    return period_level(f"token:{token}", "day", now_ms)
+
+
+def deployment_level(per: Period, now_ms: int) -> str:
+    """Return the name of the level that everybody's spending counts on now."""
+    return period_level("deployment", per, now_ms)
+
+
+def source_level(source_id: str, now_ms: int) -> str:
+    """Return the name of the level that counts what a source was asked on a day."""
+    return period_level(f"source:{source_id}", "day", now_ms)
+
+
+def days_until(now_ms: int, end_ms: int) -> range:
+    """Return a moment of each UTC day from `now_ms` to `end_ms` (at least today's), as epoch milliseconds."""
+    return range(now_ms, max(now_ms + 1, next_day_ms(end_ms)), _DAY_MS)
+
+
+def day_of(now_ms: int) -> str:
+    """Return the UTC day of a moment, such as 2026-09-30."""
+    return datetime.fromtimestamp(now_ms / 1000, UTC).date().isoformat()
+
+
+def next_day_ms(now_ms: int) -> int:
+    """Return when the next UTC day begins: quotas by the day start anew."""
+    return (now_ms // _DAY_MS + 1) * _DAY_MS
 
 
 def forecast(limit: int) -> int:

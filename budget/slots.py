@@ -5,19 +5,74 @@ Fails closed: when the store does not answer, `StoreFailed` is raised and nothin
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+from msgspec import Struct
 
 from infra import keys
 from infra.clock import Clock, SystemClock
 from infra.redis import store_errors
-from infra.scripts import Argument, load
+from infra.scripts import Argument, Call, load
 
 if TYPE_CHECKING:
     from redis import Redis
 
 _SCRIPTS = load(
-    Path(__file__).with_name("lua"), "slot_take", "slot_renew", "slot_count", first="slot"
+    Path(__file__).with_name("lua"),
+    *("slot_take", "slot_renew", "slot_count", "slot_admit"),
+    first="slot",
 )
+
+JOBS = "jobs"
+"""The name of the deployment's slots for unfinished jobs."""
+
+WAITING_MS = 15_000
+"""How long a tenant that was refused counts as waiting: three times what it is asked to wait."""
+
+Admitted = Literal["admitted", "tenant", "deployment", "kept", "share"]
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """A job that asks for a place, in the deployment and under its tenant, for `ttl_ms`.
+
+    weight: above 0; tenants share a full deployment by it. kept: the last places, which are for tenants that have none.
+    """
+
+    job: str
+    tenant: str
+    ttl_ms: int
+    tenant_limit: int
+    limit: int
+    weight: float = 1.0
+    kept: int = 0
+
+
+def jobs_of(tenant: str) -> str:
+    """Return the name of a tenant's slots for unfinished jobs."""
+    return f"{JOBS}:{tenant}"
+
+
+def admit_call(ask: Ask, *, now_ms: int = 0) -> Call:
+    """Return the call that takes a job's places, both or none, or prolongs them; `admitted` reads its reply.
+
+    Short is the tenant (its own limit), the deployment (full), what is kept for newcomers, or the share: the tenant
+    has as much of the deployment as its weight gives it, and another that has less waits.
+    """
+    names = (keys.slots(JOBS), keys.slot_weights(), keys.slots_waiting())
+    limits = (ask.tenant_limit, ask.limit, ask.kept, WAITING_MS)
+    args = (now_ms, ask.job, ask.ttl_ms, ask.tenant, ask.weight, *limits)
+    return Call(_SCRIPTS["slot_admit"], names, args)
+
+
+def admitted(reply: object) -> Admitted:
+    """Return what a reply to `admit_call` says."""
+    return cast("Admitted", cast("bytes", reply).decode())
+
+
+def free_job(slots: "SlotStore", job: str, tenant: str) -> None:
+    """Give an ended job's places back. Idempotent."""
+    slots.free(jobs_of(tenant), job)
+    slots.free(JOBS, job)
 
 
 class SlotStore(Protocol):

@@ -19,9 +19,11 @@ from infra import keys
 from infra.job_log import encode_entry
 from infra.metrics import JOBS
 from infra.redis import store_errors
-from infra.scripts import Argument, load
+from infra.scripts import Argument, Call, load, run_together
 
-_SCRIPTS = load(Path(__file__).with_name("lua"), "job_create", "job_transition", "job_end")
+_SCRIPTS = load(
+    Path(__file__).with_name("lua"), "job_create", "job_list", "job_transition", "job_end"
+)
 _SPEC = msgspec.json.Decoder(JobSpec)
 
 # Beyond the deadline: time to reduce and publish what is there.
@@ -50,6 +52,18 @@ def life_ms(spec: JobSpec) -> int:
     return spec.deadline_ms - spec.created_at_ms + _GRACE_MS + spec.result_ttl_s * 1000
 
 
+def creation(spec: JobSpec) -> list[Call]:
+    """Return the two calls that create a queued job: the job itself (1: created, 0: it exists) and its listing."""
+    entry = Submitted(at_ms=spec.created_at_ms, key="submitted", job=spec)
+    names = (keys.job(spec.id), keys.job_log(spec.id), keys.job_once(spec.id))
+    args = (msgspec.json.encode(spec), entry.key, encode_entry(entry), life_ms(spec))
+    listing = (spec.id, spec.created_at_ms, _INDEX_MS)
+    return [
+        Call(_SCRIPTS["job_create"], names, args),
+        Call(_SCRIPTS["job_list"], (keys.tenant_jobs(spec.tenant),), listing),
+    ]
+
+
 class JobStore:
     """Raises StoreFailed when the store does not answer."""
 
@@ -59,15 +73,8 @@ class JobStore:
 
     def create(self, spec: JobSpec) -> bool:
         """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists."""
-        entry = Submitted(at_ms=spec.created_at_ms, key="submitted", job=spec)
-        names = [keys.job(spec.id), keys.job_log(spec.id), keys.job_once(spec.id)]
-        args = (msgspec.json.encode(spec), entry.key, encode_entry(entry), life_ms(spec))
-        index = keys.tenant_jobs(spec.tenant)
         with store_errors():
-            created = _SCRIPTS["job_create"](self._redis, names, args)
-            self._redis.zadd(index, {spec.id: spec.created_at_ms})
-            self._redis.zremrangebyscore(index, "-inf", spec.created_at_ms - _INDEX_MS)
-            self._redis.pexpire(index, _INDEX_MS)
+            created, _listed = run_together(self._redis, creation(spec))
         return created == 1
 
     def get(self, job_id: str) -> StoredJob | None:

@@ -31,6 +31,8 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{b}:hold:ID | string | levels and cost of an open hold; empty once it ended | open: until reaped; ended: 24 h |
 | ss:{b}:holds | zset | open hold by the end of its lease | gone when empty |
 | ss:{b}:slots:NAME | zset | holder by the end of its lease | the longest lease + 60 s |
+| ss:{b}:weights | hash | weight by tenant, for fair shares of the slots | 31 days since the last submission |
+| ss:{b}:waiting | zset | refused tenant by until when it counts as waiting | 15 s + 60 s |
 | ss:robots:ORIGIN | string | the parsed robots record | at most 24 h |
 | ss:trouble:HOST | string | refusals and faults in a row, and successes since | 24 h since the last |
 | ss:rest:HOST | string | a page must wait: an API with its own pace was just asked here | the public interval |
@@ -131,6 +133,16 @@ def budget_level(level: str) -> str:
 def slots(name: str) -> str:
     """Return the key of a set of slots."""
     return f"{budget_tag()}:slots:{name}"
+
+
+def slot_weights() -> str:
+    """Return the key of the tenants' weights."""
+    return f"{budget_tag()}:weights"
+
+
+def slots_waiting() -> str:
+    """Return the key of the tenants that wait for a place."""
+    return f"{budget_tag()}:waiting"
 
 
 def robots(origin: str) -> str:

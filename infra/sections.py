@@ -149,8 +149,9 @@ class TierLimits(_Section):
 
 
 class LevelLimits(_Section):
-    """Limits of a tenant or of the whole deployment; 0 means none."""
+    """Limits of a tenant or of the whole deployment, per UTC day or for ever; 0 means none."""
 
+    per: Literal["day", "ever"]
     tokens: Amount
     calls: Amount
     searches: Amount
@@ -158,6 +159,20 @@ class LevelLimits(_Section):
     bytes: Amount
     judge_requests: Amount
     model_tokens: Amount
+
+
+class TenantRow(_Section):
+    """What is different for one tenant; absent: as for every tenant. A weight of 2 is twice the share."""
+
+    weight: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
+    slots: Count | None = None
+    tokens: Amount | None = None
+    calls: Amount | None = None
+    searches: Amount | None = None
+    fetches: Amount | None = None
+    bytes: Amount | None = None
+    judge_requests: Amount | None = None
+    model_tokens: Amount | None = None
 
 
 class Planning(_Section):
@@ -223,6 +238,7 @@ class Sources(_Section):
     endpoints: dict[
         str, Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s#]*$", max_length=2048)]
     ]
+    quota_per_day: dict[str, Count]
 
 
 class Gateway(_Section):
@@ -235,6 +251,7 @@ class Gateway(_Section):
     max_wait_s: Annotated[int, Field(ge=0, le=600)]
     tenant_slots: Count
     deployment_slots: Count
+    newcomer_share: Share
     slot_ttl_s: Seconds
     tokens_file: str
 

@@ -36,6 +36,7 @@ from infra.sections import (
     SiteSource,
     Sources,
     StopRule,
+    TenantRow,
     TierLimits,
     TierName,
     Verify,
@@ -62,6 +63,7 @@ __all__ = [
     "SiteSource",
     "Sources",
     "StopRule",
+    "TenantRow",
     "TierLimits",
     "TierName",
     "Verify",
@@ -104,6 +106,7 @@ class Settings(BaseSettings):
     jobs: Jobs
     tiers: dict[TierName, TierLimits]
     tenant: LevelLimits
+    tenants: dict[str, TenantRow]
     deployment: LevelLimits
     planning: Planning
     sba: Sba
@@ -162,6 +165,22 @@ class Settings(BaseSettings):
         pace = self.politeness
         seconds = pace.loopback_interval_s if self.is_loopback_host(host) else pace.interval_s
         return int(seconds * 1000) + pace.guard_ms
+
+    def weight_of(self, tenant: str) -> float:
+        """Return a tenant's weight among the others."""
+        row = self.tenants.get(tenant)
+        return 1.0 if row is None or row.weight is None else row.weight
+
+    def slots_of(self, tenant: str) -> int:
+        """Return how many unfinished jobs a tenant may have."""
+        row = self.tenants.get(tenant)
+        return self.gateway.tenant_slots if row is None or row.slots is None else row.slots
+
+    def limits_of(self, tenant: str) -> LevelLimits:
+        """Return what a tenant may use."""
+        row = self.tenants.get(tenant)
+        own = {} if row is None else row.model_dump(exclude_none=True, exclude={"weight", "slots"})
+        return self.tenant.model_copy(update=own)
 
     @property
     def broker(self) -> str:

@@ -14,7 +14,7 @@ from redis import Redis
 
 from infra import keys
 from infra.redis import store_errors
-from infra.scripts import Argument, load
+from infra.scripts import Argument, Call, load
 
 _SCRIPTS = load(
     Path(__file__).with_name("lua"),
@@ -37,6 +37,16 @@ class StepRules(Struct, frozen=True, kw_only=True):
     grace_ms: int
     max_attempts: int
     ttl_ms: int
+
+
+def make_call(
+    rules: StepRules, step_id: str, task: str, *, wake_ms: int = 0, now_ms: int = 0
+) -> Call:
+    """Return the call that creates a step by these rules (1: created, 0: it exists)."""
+    shard = keys.step_shard(step_id)
+    names = (keys.steps_due(shard), keys.step(shard, step_id))
+    args = (step_id, task, now_ms, rules.grace_ms, rules.ttl_ms, wake_ms)
+    return Call(_SCRIPTS["step_make"], names, args)
 
 
 class StepClaim(Struct, frozen=True, kw_only=True):
@@ -64,8 +74,9 @@ class Steps:
 
         With `wake_ms` it rests instead, until it is rung or that time has passed.
         """
-        args = (step_id, task, now_ms, self._rules.grace_ms, self._rules.ttl_ms, wake_ms)
-        return self._run("step_make", step_id, args) == 1
+        call = make_call(self._rules, step_id, task, wake_ms=wake_ms, now_ms=now_ms)
+        with store_errors():
+            return call.run(self._redis) == 1
 
     def ring(self, step_id: str, *, now_ms: int = 0) -> str:
         """Say that a step has news. Return the task whose bell to send, or '' when none is needed."""

@@ -23,11 +23,12 @@ _ID_CHARACTERS = 12
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """The caller behind a token: tenant, what it may do, and its own limits (absent: the tenant's)."""
+    """The caller behind a token: tenant, what it may do, the token's id and what may be used with it in a UTC day."""
 
     tenant: str
     scopes: frozenset[str]
     limits: Amounts = {}
+    token: str = ""
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True):
@@ -133,7 +134,10 @@ def _digest(token: str) -> str:
 
 def _principal(record: TokenRecord) -> Principal:
     return Principal(
-        tenant=record.tenant, scopes=frozenset(record.scopes), limits=dict(record.limits)
+        tenant=record.tenant,
+        scopes=frozenset(record.scopes),
+        limits=dict(record.limits),
+        token=record.id,
     )
 
 

@@ -12,8 +12,9 @@ from signal_search.contracts.source import FetchOutcome, Parsed, Reply, Request,
 from signal_search.errors import Broken, Invalid
 
 from infra.catalog.catalog import SourceRow, custom_rows, shipped_rows
-from infra.settings import Settings, is_set
+from infra.settings import Settings
 from workers.adapter import Adapter, PageReader, SourceConfig
+from workers.rows import is_usable, view_of
 from workers.sources.arxiv import Arxiv
 from workers.sources.brave import Brave
 from workers.sources.clinicaltrials import ClinicalTrials
@@ -150,7 +151,7 @@ class Registry:
         if source_id not in self._askable_ids():
             raise Invalid("There is no such source.", field=_ASKED)
         row = self._rows[source_id]
-        if not _is_usable(row):
+        if not is_usable(row):
             raise Invalid("This source is closed, or has no key or address here.", field=_ASKED)
         return self._made(row)
 
@@ -160,8 +161,14 @@ class Registry:
         return (
             row is not None
             and not row.is_generic
-            and not (row.access == "closed" or _is_usable(row))
+            and not (row.access == "closed" or is_usable(row))
         )
+
+    def quota_per_day(self, source_id: str) -> int | None:
+        """Return how many requests a UTC day a source may be sent: the operator's figure, else its row's, else None."""
+        row = self._rows.get(source_id)
+        own = self._settings.sources.quota_per_day.get(source_id)
+        return own if own is not None or row is None else row.quota_per_day
 
     def is_shared(self, source_id: str) -> bool:
         """Return whether one call to a source serves every sub-question."""
@@ -178,7 +185,7 @@ class Registry:
         named = [*self._rows] if ALL in enabled else enabled
         chosen = dict.fromkeys([*named, *(row.id for row in self._custom)])
         rows = (self._rows[source_id] for source_id in chosen)
-        return [self._made(row) for row in rows if _is_usable(row) and self._is_within_reach(row)]
+        return [self._made(row) for row in rows if is_usable(row) and self._is_within_reach(row)]
 
     def _is_within_reach(self, row: SourceRow) -> bool:
         host = urlsplit(row.endpoint.replace("{language}", "en")).netloc.lower()
@@ -187,7 +194,7 @@ class Registry:
     def views(self) -> list[SourceView]:
         """Return every row as this deployment sees it; pace and health are the frontier's to add."""
         enabled = {source.row.id for source in self.enabled()}
-        return [_view(row, enabled=row.id in enabled) for row in self._rows.values()]
+        return [view_of(row, enabled=row.id in enabled) for row in self._rows.values()]
 
     def adapter(self, name: str) -> type[Adapter]:
         """Return the adapter of that name.
@@ -273,27 +280,3 @@ def _checked_url(url: str) -> str:
     if len(url) > _MAX_URL_CHARS or any(sign.isspace() or not sign.isprintable() for sign in url):
         raise Invalid("The address of a site or feed is too long or holds blanks.", field=_ASKED)
     return url.partition("#")[0]
-
-
-def _is_usable(row: SourceRow) -> bool:
-    has_key = row.access != "key" or is_set(row.key_env)
-    return row.access != "closed" and has_key and bool(row.endpoint)
-
-
-def _view(row: SourceRow, *, enabled: bool) -> SourceView:
-    return SourceView(
-        id=row.id,
-        name=row.name,
-        kind=row.kind,
-        category=row.category,
-        languages=row.languages,
-        topics=row.topics,
-        access=row.access,
-        enabled=enabled,
-        key_present=_is_usable(row) if row.access == "key" or row.self_hosted else None,
-        constraints=row.constraints,
-        terms=row.terms,
-        force_include=row.force_include,
-        quality=row.quality,
-        alternative=row.alternative,
-    )

@@ -7,6 +7,8 @@ from budget.frontier import Caps, Frontier
 from budget.ledger import Ledger
 from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
+from budget.slots import Slots, SlotStore
+from budget.weights import Weights
 from infra.clock import Clock, SystemClock
 from infra.job_log import JobLog
 from infra.job_store import JobStore
@@ -31,6 +33,8 @@ class Toolbox:
     log: JobLog
     steps: Steps
     ledger: Ledger
+    slots: SlotStore
+    weights: Weights
     frontier: Frontier
     registry: Registry
     paces: Paces
@@ -73,14 +77,18 @@ def _caps(settings: Settings) -> Caps:
 def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) -> Toolbox:
     """Connect the tools; connections open on first use."""
     redis = connect(settings.redis_url)
+    slots = Slots(redis)
+    chosen = clock or SystemClock()
     return Toolbox(
         settings=settings,
-        clock=clock or SystemClock(),
+        clock=chosen,
         redis=redis,
         store=JobStore(redis),
         log=JobLog(redis),
         steps=Steps(redis, step_rules(settings)),
         ledger=RedisLedger(redis),
+        slots=slots,
+        weights=Weights(slots, settings, chosen),
         frontier=RedisFrontier(redis, caps=_caps(settings)),
         registry=Registry(settings),
         paces=paces_of(settings),

@@ -14,7 +14,7 @@ from budget.frontier import Offer, Placed
 from budget.ledger import Short
 from budget.memory_frontier import MemoryFrontier
 from budget.memory_ledger import MemoryLedger
-from budget.policy import job_level, levels_for
+from budget.policy import deployment_level, job_level, tenant_level
 from budget.slots import MemorySlots
 from infra.keys import frontier_shard
 
@@ -89,7 +89,7 @@ class Desk:
         """Reserve, then offer; note what came of it."""
         job, record = opened.job, self.record
         record.state[waiter] = "offered"
-        levels = levels_for(job.name, job.tenant)
+        levels = _levels_of(job)
         lease_ms = opened.deadline_ms - self.timeline.now_ms + GRACE_MS
         reserved = self.ledger.reserve(waiter, levels, COST, lease_ms=lease_ms)
         if isinstance(reserved, Short):
@@ -225,3 +225,8 @@ class Desk:
         self.record.unfinished[opened.job.tenant] -= 1
         self.record.counts[f"jobs_{how}"] += 1
         self.left -= 1
+
+
+def _levels_of(job: Job) -> tuple[str, ...]:
+    """Return whose purses a job spends from; its days do not matter here."""
+    return job_level(job.name), tenant_level(job.tenant, "ever", 0), deployment_level("ever", 0)

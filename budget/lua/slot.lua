@@ -14,10 +14,10 @@ local function clock()
 end
 local now = clock()
 
-local function drop_expired() redis.call('ZREMRANGEBYSCORE', SLOTS, '-inf', now) end
+local function drop_expired(slots) redis.call('ZREMRANGEBYSCORE', slots, '-inf', now) end
 
-local function hold(holder, ttl_ms)
-  redis.call('ZADD', SLOTS, now + ttl_ms, holder)
-  local last = redis.call('ZRANGE', SLOTS, -1, -1, 'WITHSCORES')
-  redis.call('PEXPIRE', SLOTS, math.max(0, tonumber(last[2]) - now) + MARGIN_MS)
+local function hold(slots, holder, ttl_ms)
+  redis.call('ZADD', slots, now + ttl_ms, holder)
+  local last = redis.call('ZRANGE', slots, -1, -1, 'WITHSCORES')
+  redis.call('PEXPIRE', slots, math.max(0, tonumber(last[2]) - now) + MARGIN_MS)
 end

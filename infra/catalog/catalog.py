@@ -46,16 +46,17 @@ class SourceRow(BaseModel):
 
     adapter: the code that builds its requests and reads its replies. endpoint: the API's address, the feed's or the
     site's start address; `{language}` stands for the question's language; empty only in the two generic rows, which
-    lend their properties to `site:URL` and `feed:URL`, and where `self_hosted` says that each operator runs a server of
-    their own, whose address is in the settings. needs_mailto: closed until `sources.mailto` names who is responsible.
-    languages: empty means any. topics: what it is good for; empty means anything. tier: from which breadth of search it
-    is asked. access: open, by a key of the operator's (`key_env` names the variable, `key_place` where it is sent), or
-    closed, which `terms` explains. published_pace_s: the pause in seconds its operator publishes, `pace_citation`
-    where. constraints: which of the caller's constraints its requests carry. params: fixed query parameters, or
-    settings of a generic adapter. json_items, item_map: of a generic JSON source, the path to its results and to our
-    fields in each. quality: A (primary, official or edited), B or C. force_include: asked whatever the question is
-    about. replaces: names under which other catalogues list this place. alternative: what a closed place is covered by,
-    ids of rows that are not closed.
+    lend their properties to `site:URL` and `feed:URL`, and where `self_hosted` says that each operator runs a
+    server of their own, whose address is in the settings. needs_mailto: closed until `sources.mailto` names who is
+    responsible. languages: empty means any. topics: what it is good for; empty means anything. tier: from which
+    breadth of search it is asked. access: open, by a key of the operator's (`key_env` names the variable,
+    `key_place` where it is sent), or closed, which `terms` explains. published_pace_s: the pause in seconds its
+    operator publishes, `pace_citation` where. quota_per_day: the requests in a UTC day that its operator allows,
+    `quota_citation` where. constraints: which of the caller's constraints its requests carry. params: fixed query
+    parameters, or settings of a generic adapter. json_items, item_map: of a generic JSON source, the path to its
+    results and to our fields in each. quality: A (primary, official or edited), B or C. force_include: asked
+    whatever the question is about. replaces: names under which other catalogues list this place. alternative: what
+    a closed place is covered by, ids of rows that are not closed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,6 +78,8 @@ class SourceRow(BaseModel):
     terms: Annotated[str, Field(max_length=500)] = ""
     published_pace_s: Annotated[float, Field(gt=0.0, le=86_400.0)] | None = None
     pace_citation: Annotated[str, Field(max_length=500)] = ""
+    quota_per_day: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    quota_citation: Annotated[str, Field(max_length=500)] = ""
     constraints: tuple[Constraint, ...] = ()
     source_type: SourceType = "unknown"
     params: dict[str, str] = {}
@@ -107,6 +110,8 @@ class SourceRow(BaseModel):
             raise ValueError("key_env belongs to access = 'key', and only there")
         if (self.published_pace_s is None) != (not self.pace_citation):
             raise ValueError("published_pace_s and pace_citation stand together")
+        if (self.quota_per_day is None) != (not self.quota_citation):
+            raise ValueError("quota_per_day and quota_citation stand together")
         if self.access == "closed" and not self.terms:
             raise ValueError("a closed source says why in terms")
         if (self.access == "closed") != bool(self.alternative):

@@ -479,6 +479,21 @@ def test_twice_the_weight_is_twice_the_turns(stage: Stage) -> None:
     assert claimed.count("heavy") == 6
 
 
+def test_many_jobs_that_share_a_weight_leave_another_job_half_of_the_turns(stage: Stage) -> None:
+    """Ten jobs of one tenant weigh a tenth each: with them, and 100 requests before it, a job of ten takes 20 turns."""
+    for number in range(100):
+        stage.offer(f"many{number}", job=f"m{number % 10}", weight=0.1, deadline_ms=10 * HOUR)
+    for number in range(10):
+        stage.offer(f"single{number}", job="s", weight=1.0)
+    claimed = []
+    for _ in range(20):
+        claim = stage.claim()
+        claimed.append(claim.uid[:6])
+        stage.complete(claim)
+        stage.now += PAUSE
+    assert claimed.count("single") == 10
+
+
 def test_who_joins_brings_a_request_forward_to_the_own_turn(stage: Stage) -> None:
     for number in range(50):
         stage.offer(f"g{number:02}", job="giant")

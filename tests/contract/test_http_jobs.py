@@ -94,6 +94,7 @@ def test_a_submission_is_a_job_a_due_step_and_a_bell(http: httpx.Client, redis: 
     }  # fmt: skip
     step = redis.hgetall(keys.step(keys.step_shard(f"{job['id']}/plan"), f"{job['id']}/plan"))
     assert (step[b"state"], step[b"task"]) == (b"due", b"plan")
+    wait_until(lambda: redis.llen("ss:mq:plan") == 1)
     [bell] = redis.lrange("ss:mq:plan", 0, -1)
     headers = msgspec.json.decode(bell)["headers"]
     assert headers["task"] == "workers.tasks.plan"
@@ -155,6 +156,7 @@ def test_a_submission_that_died_half_way_is_finished_by_its_repetition(
 ):
     headers = {"Idempotency-Key": "died"}
     job_id = submit(http, headers=headers).json()["id"]
+    wait_until(lambda: redis.llen("ss:mq:plan") == 1)
     for name in (
         keys.job(job_id),
         keys.job_log(job_id),
@@ -165,7 +167,7 @@ def test_a_submission_that_died_half_way_is_finished_by_its_repetition(
         redis.delete(name)  # as if the process had died after the record and the step
     again = submit(http, headers=headers)
     assert (again.status_code, again.json()["id"]) == (202, job_id)
-    assert redis.llen("ss:mq:plan") == 1
+    wait_until(lambda: redis.llen("ss:mq:plan") == 1)
 
 
 def test_a_key_whose_job_expired_makes_no_second_job(http: httpx.Client, redis: Redis):

@@ -343,7 +343,7 @@ def test_a_purse_for_two_fetches_makes_two_and_says_so(spine: Spine) -> None:
 
 
 def test_a_tenants_purse_counts_over_jobs_and_is_given_back(redis: Redis, redis_url: str) -> None:
-    spine = Spine(redis_url, in_redis=True, tenant={"tokens": 0, "fetches": 7, "bytes": 0})
+    spine = Spine(redis_url, in_redis=True, tenant={"per": "ever", "fetches": 7})
     spine.submit()
     spine.drive()
     assert (spine.used("tenant:local")["fetches"], spine.held("tenant:local")) == (6, {})

@@ -8,11 +8,11 @@ from signal_search.contracts.trace import CallStarted
 from signal_search.errors import SignalSearchError
 
 from budget.ledger import Short
-from budget.policy import levels_for
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
 from workers.pipeline.evidence import as_range
 from workers.pipeline.offers import offer
+from workers.pipeline.purses import levels_of
 from workers.pipeline.refusal import refuse
 from workers.pipeline.state import CallView, fold
 from workers.pipeline.wanted import Wanted
@@ -69,7 +69,7 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
 
 def _pay(tools: Toolbox, stored: StoredJob, call: CallView, cost: Amounts) -> bool:
     hold = f"{stored.spec.id}|{call.call.id}"
-    levels = levels_for(stored.spec.id, stored.spec.tenant)
+    levels = levels_of(tools, stored)
     reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=_HOLD_MS)
     if isinstance(reserved, Short):
         why = f"{reserved.dimension} left: {reserved.left}"

@@ -7,6 +7,7 @@ from signal_search.contracts.trace import Ended
 from signal_search.errors import SignalSearchError
 
 from budget.policy import job_level
+from budget.slots import free_job
 from infra.ids import digest
 from infra.job_store import StoredJob
 from workers.pipeline.delivery import spent_on
@@ -49,8 +50,12 @@ def end_job(
 
 
 def clear_job(tools: Toolbox, stored: StoredJob) -> None:
-    """Take an ended job's fetches out of the frontier, release its holds, drop its steps. Idempotent."""
+    """Give an ended job's places back, take its fetches out of the frontier, release its holds, drop its steps.
+
+    Idempotent.
+    """
     job_id = stored.spec.id
+    free_job(tools.slots, job_id, stored.spec.tenant)
     view = fold(entry for _id, entry in tools.log.read(job_id))
     tools.frontier.cancel(job_id, _waiters(job_id, view))
     _settle_told(tools, job_id, view)

@@ -25,7 +25,13 @@ _BECOMES_GET = frozenset({301, 302, 303})
 _REDIRECT = 0  # the number of a redirect below the fetch that was redirected
 # The next page of the same host would be refused for the same reason.
 _FOR_WHOLE_HOST = frozenset(
-    {SkipReason.BUDGET, SkipReason.DEADLINE, SkipReason.QUEUE_FULL, SkipReason.SUSPENDED}
+    {
+        SkipReason.BUDGET,
+        SkipReason.DEADLINE,
+        SkipReason.QUEUE_FULL,
+        SkipReason.QUOTA,
+        SkipReason.SUSPENDED,
+    }
 )
 
 

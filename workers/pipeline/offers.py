@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 
 from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
@@ -11,7 +12,7 @@ from signal_search.errors import AddressRefused
 
 from budget.frontier import Offer, Placed
 from budget.ledger import Short
-from budget.policy import levels_for
+from budget.policy import next_day_ms
 from infra.clock import iso
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
@@ -25,6 +26,7 @@ from workers.pipeline.delivery import (
     write_down,
 )
 from workers.pipeline.encoding import encode_request
+from workers.pipeline.purses import levels_of, open_source
 from workers.pipeline.state import call_of
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
@@ -42,11 +44,12 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """A paid request, and where it stands in the frontier."""
+    """A paid request, and where it stands in the frontier; is_beyond_quota: its source may not be asked today."""
 
     wanted: Wanted
     uid: str
     host: str
+    is_beyond_quota: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def offer(tools: Toolbox, stored: StoredJob, wanted: Sequence[Wanted], *, deadli
     is_answered = False
     while waiting:
         places, ended, short = _reserve(tools, stored, waiting, deadline_ms)
-        ended += _place(tools, stored.spec.id, places, deadline_ms)
+        ended += _place(tools, stored, places, deadline_ms)
         waiting = [each for each, _rest in short] if ended else []
         if not ended:
             ended = [_out_of_budget(each, rest) for each, rest in short]
@@ -94,44 +97,61 @@ def _reserve(
 ) -> tuple[list[_Place], list[Told], list[tuple[Wanted, Short]]]:
     """Return what was paid for, what may not be asked for at all, and what the budget is too small for."""
     job_id = stored.spec.id
-    levels = levels_for(job_id, stored.spec.tenant)
-    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
     places: list[_Place] = []
     refused: list[Told] = []
     short: list[tuple[Wanted, Short]] = []
     for each in wanted:
         try:
-            uid, host = fingerprint(each.request, job_id), host_key(each.request.url)
+            place = _Place(each, fingerprint(each.request, job_id), host_key(each.request.url))
         except AddressRefused as error:
             refused.append(_skipped(each, SkipReason.ADDRESS, error.message))
             continue
-        hold, cost = f"{job_id}|{each.fetch_id}", _cost(tools, each.request)
-        reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=lease_ms)
-        if isinstance(reserved, Short):
-            short.append((each, reserved))
+        paid = _pay(tools, stored, place, deadline_ms)
+        if isinstance(paid, Short):
+            short.append((each, paid))
         else:
-            places.append(_Place(each, uid, host))
+            places.append(paid)
     return places, refused, short
+
+
+def _pay(tools: Toolbox, stored: StoredJob, place: _Place, deadline_ms: int) -> _Place | Short:
+    """Reserve on every level; where only the source's quota is used up, without that, for an earlier reply."""
+    wanted = place.wanted
+    hold, cost = f"{stored.spec.id}|{wanted.fetch_id}", _cost(tools, wanted.request)
+    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
+    levels = levels_of(tools, stored)
+    quota = open_source(tools, wanted.request, deadline_ms)
+    reserved = tools.ledger.reserve(hold, (*levels, *quota), cost, lease_ms=lease_ms)
+    if isinstance(reserved, Short) and reserved.level in quota:
+        reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=lease_ms)
+        place = dataclass_replace(place, is_beyond_quota=True)
+    return reserved if isinstance(reserved, Short) else place
 
 
 def _out_of_budget(wanted: Wanted, short: Short) -> Told:
     return _skipped(wanted, SkipReason.BUDGET, f"{short.dimension} left: {short.left}")
 
 
-def _place(tools: Toolbox, job_id: str, places: Sequence[_Place], deadline_ms: int) -> list[Told]:
+def _place(
+    tools: Toolbox, stored: StoredJob, places: Sequence[_Place], deadline_ms: int
+) -> list[Told]:
     """Offer what was paid for; return what is answered or refused already."""
     if not places:
         return []
-    offers = [_offer(tools, job_id, each, deadline_ms) for each in places]
-    refused: list[Told] = []
-    taken: list[_Taken] = []
-    for place, placed in zip(places, tools.frontier.offer(offers), strict=True):
-        entry = _taken(tools, job_id, place, placed, deadline_ms)
-        if isinstance(entry, Told):
-            tools.ledger.release(f"{job_id}|{place.wanted.fetch_id}")
-            refused.append(entry)
-        else:
-            taken.append(entry)
+    job_id = stored.spec.id
+    asked = [each for each in places if not each.is_beyond_quota]
+    placed = tools.frontier.offer([_offer(tools, stored, each, deadline_ms) for each in asked])
+    entries = [
+        _taken(tools, job_id, place, answer, deadline_ms)
+        for place, answer in zip(asked, placed, strict=True)
+    ]
+    entries += [
+        _instead(tools, each, _beyond_quota(tools, each)) for each in places if each.is_beyond_quota
+    ]
+    refused = [each for each in entries if isinstance(each, Told)]
+    for each in refused:
+        tools.ledger.release(f"{job_id}|{each.fetch_id}")
+    taken = [each for each in entries if isinstance(each, _Taken)]
     return refused + _write_queued(tools, job_id, taken)
 
 
@@ -147,11 +167,23 @@ def _taken(
     if placed.disposition not in _REFUSALS:
         return _Taken(place, placed)
     refusal = _refusal(tools, place, placed)
-    old = _stored(tools, place) if placed.disposition == "suspended" else None
+    return _instead(tools, place, refusal) if placed.disposition == "suspended" else refusal
+
+
+def _instead(tools: Toolbox, place: _Place, refusal: Told) -> _Taken | Told:
+    """Return an earlier reply in place of one that may not be asked for now, or the refusal when there is none."""
+    old = _stored(tools, place)
     if old is None:
         return refusal
     served = stale(old, refusal.outcome, tools.clock.now_ms(), tools.settings.cache)
     return _Taken(place, Placed(disposition="cached"), served.reply.outcome)
+
+
+def _beyond_quota(tools: Toolbox, place: _Place) -> Told:
+    until_ms = next_day_ms(tools.clock.now_ms())
+    quota = tools.registry.quota_per_day(place.wanted.request.source_id)
+    detail = f"its quota of {quota} requests a day is used up, until {iso(until_ms)}"
+    return _skipped(place.wanted, SkipReason.QUOTA, detail, until_ms=until_ms)
 
 
 def _write_queued(tools: Toolbox, job_id: str, taken: Sequence[_Taken]) -> list[Told]:
@@ -183,8 +215,8 @@ def _cost(tools: Toolbox, request: Request) -> Amounts:
     }
 
 
-def _offer(tools: Toolbox, job_id: str, place: _Place, deadline_ms: int) -> Offer:
-    request = place.wanted.request
+def _offer(tools: Toolbox, stored: StoredJob, place: _Place, deadline_ms: int) -> Offer:
+    request, job_id = place.wanted.request, stored.spec.id
     return Offer(
         uid=place.uid,
         host=place.host,
@@ -193,6 +225,7 @@ def _offer(tools: Toolbox, job_id: str, place: _Place, deadline_ms: int) -> Offe
         waiter=f"{job_id}|{place.wanted.fetch_id}",
         deadline_ms=deadline_ms,
         pause_ms=tools.paces.pause_ms(request, place.host),
+        weight=tools.weights.of_job(stored.spec.tenant),
     )
 
 

@@ -1,16 +1,15 @@
 """The plan step: the question becomes a plan, the plan a purse and one crawl step per call."""
 
 import msgspec
-from signal_search.contracts.budget import Dimension
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.trace import Planned
 from signal_search.errors import Invalid
 
-from budget.policy import job_level, level_limits
-from infra.job_store import StoredJob, life_ms
+from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
 from workers.pipeline.ending import end_job
+from workers.pipeline.purses import open_purses
 from workers.pipeline.rules import snapshot, to_log
 from workers.pipeline.state import fold
 from workers.planning.planner import make_plan
@@ -79,16 +78,3 @@ def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan) -> int:
         return spec.deadline_ms
     seconds = tools.settings.jobs.deadline_s[draft.tier.value]
     return min(spec.deadline_ms, spec.created_at_ms + int(seconds * 1000))
-
-
-def open_purses(tools: Toolbox, stored: StoredJob, made: Plan) -> None:
-    """Open the job's purse, and the tenant's and the deployment's where they have limits."""
-    limits = {Dimension(name): amount for name, amount in made.limits.items()}
-    tools.ledger.open(job_level(stored.spec.id), limits, ttl_ms=life_ms(stored.spec))
-    shared = {
-        f"tenant:{stored.spec.tenant}": tools.settings.tenant,
-        "deployment": tools.settings.deployment,
-    }
-    for level, section in shared.items():
-        if amounts := level_limits(section.model_dump()):
-            tools.ledger.open(level, amounts, ttl_ms=0)

@@ -4,14 +4,21 @@ import pytest
 from signal_search.contracts.budget import Budget, Dimension
 
 from budget.policy import (
+    day_of,
+    days_until,
+    deployment_level,
     forecast,
     job_level,
     level_limits,
-    levels_for,
     limits_for,
+    next_day_ms,
+    source_level,
+    tenant_level,
 )
 
 TOKENS, CALLS, FETCHES = Dimension.TOKENS, Dimension.CALLS, Dimension.FETCHES
+EVENING_MS = 1_790_035_199_000  # 2026-09-21T23:59:59Z
+MIDNIGHT_MS = EVENING_MS + 1000
 TIER = {"tokens": 2000, "calls": 4, "fetches": 12, "bytes": 20_000_000, "max_sources": 1}
 OF_TIER = {TOKENS: 2000, CALLS: 4, FETCHES: 12, Dimension.BYTES: 20_000_000}
 
@@ -38,9 +45,28 @@ def test_zero_means_no_limit_for_tenants_and_deployment() -> None:
     assert level_limits({"tokens": 0, "fetches": 7, "bytes": 0}) == {FETCHES: 7}
 
 
-def test_a_job_counts_on_three_levels_narrowest_first() -> None:
-    assert levels_for("job_1", "acme") == ("job:job_1", "tenant:acme", "deployment")
+def test_spending_counts_by_the_utc_day_or_for_ever() -> None:
     assert job_level("job_1") == "job:job_1"
+    assert tenant_level("acme", "ever", EVENING_MS) == "tenant:acme"
+    assert tenant_level("acme", "day", EVENING_MS) == "tenant:acme@2026-09-21"
+    assert deployment_level("day", EVENING_MS + 1000) == "deployment@2026-09-22"
+    assert source_level("brave", EVENING_MS) == "source:brave@2026-09-21"
+
+
+def test_a_day_ends_at_midnight_utc() -> None:
+    assert next_day_ms(EVENING_MS) == MIDNIGHT_MS
+    assert next_day_ms(MIDNIGHT_MS) == MIDNIGHT_MS + 86_400_000
+
+
+def test_the_days_until_a_moment() -> None:
+    def days(start_ms: int, end_ms: int) -> list[str]:
+        return [day_of(each) for each in days_until(start_ms, end_ms)]
+
+    assert days(EVENING_MS, EVENING_MS) == ["2026-09-21"]
+    assert days(EVENING_MS, MIDNIGHT_MS - 1) == ["2026-09-21"]
+    assert days(EVENING_MS, MIDNIGHT_MS) == ["2026-09-21", "2026-09-22"]
+    assert days(EVENING_MS, EVENING_MS + 86_400_000) == ["2026-09-21", "2026-09-22"]
+    assert days(EVENING_MS, 0) == ["2026-09-21"]
 
 
 def test_a_job_is_expected_to_use_85_percent_of_its_tokens() -> None:

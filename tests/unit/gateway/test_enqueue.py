@@ -22,5 +22,5 @@ def test_the_door_and_the_workers_agree(redis_url: str):
 
 def test_a_broker_that_is_away_is_no_error(tmp_path: Path):
     bell = Bell(load(redis_url=f"unix://{tmp_path}/nothing.sock"))
-    assert bell.ring("plan", "job_1/plan") is False
+    assert bell.ring([("plan", "job_1/plan")]) is False
     bell.close()

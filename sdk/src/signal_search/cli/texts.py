@@ -91,6 +91,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "reason.challenge": ("asks to prove being human", "要求人机验证"),
     "reason.noindex": ("asks not to be indexed", "要求不被索引"),
     "reason.budget": ("the budget did not suffice", "预算不足"),
+    "reason.quota": ("its quota for today is used up", "今日配额已用完"),
     "reason.suspended": ("suspended after repeated failures", "多次失败后暂停访问"),
     "reason.queue_full": ("its queue is full", "队列已满"),
     "reason.deadline": ("the deadline came first", "期限先到"),

@@ -118,7 +118,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class JobSpec(Struct, frozen=True, kw_only=True):
-    """What is stored of a submission."""
+    """What is stored of a submission. `token`: the id of the caller's token, where that has limits of its own."""
 
     id: str
     kind: str
@@ -128,3 +128,4 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     deadline_ms: int
     result_ttl_s: int
     request_id: str = ""
+    token: str = ""

@@ -107,6 +107,7 @@ class SkipReason(StrEnum):
     CHALLENGE = "challenge"
     NOINDEX = "noindex"
     BUDGET = "budget"
+    QUOTA = "quota"
     SUSPENDED = "suspended"
     QUEUE_FULL = "queue_full"
     DEADLINE = "deadline"

@@ -1,0 +1,41 @@
+"""A stored job as its owner sees it. Pure."""
+
+from signal_search.contracts.job import Job, JobState
+from signal_search.errors import Conflict
+
+from infra.job_store import StoredJob
+
+
+def summary(stored: StoredJob) -> Job:
+    """Return a job as its owner sees it, without progress."""
+    spec = stored.spec
+    here = f"/v1/jobs/{spec.id}"
+    return Job(
+        id=spec.id,
+        kind=spec.kind,
+        state=stored.state,
+        query=spec.request.query,
+        created_at_ms=spec.created_at_ms,
+        deadline_ms=spec.deadline_ms,
+        finished_at_ms=stored.finished_at_ms,
+        expires_at_ms=stored.expires_at_ms,
+        links={
+            "self": here,
+            "result": f"{here}/result",
+            "events": f"{here}/events",
+            "export": f"{here}/export",
+        },
+        error_code=stored.error_code,
+        error_message=stored.error_message,
+    )
+
+
+def without_result(stored: StoredJob) -> Conflict:
+    """Return why an ended job has no result."""
+    if stored.error_code:
+        return Conflict(stored.error_message, code=stored.error_code)
+    if stored.state is JobState.CANCELLED:
+        return Conflict("The job was cancelled.", code="job_cancelled")
+    if stored.state is JobState.EXPIRED:
+        return Conflict("The job ran out of time.", code="job_expired")
+    return Conflict("The job failed.", code="job_failed")
