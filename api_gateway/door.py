@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from litestar import Litestar, Request
 from litestar.concurrency import sync_to_thread
+from prometheus_client.registry import Collector
 
 from api_gateway.desk import Desk
+from api_gateway.ending import told_to_end
 from api_gateway.enqueue import Bell
+from api_gateway.gauges import gauges_of
 from api_gateway.watch import Watch
 from infra.clock import Clock, SystemClock
 from infra.metrics import Publisher
@@ -35,6 +38,7 @@ class Door:
     desk: Desk
     watch: Watch
     publisher: Publisher
+    gauges: list[Collector]
 
 
 def door_of(request: HttpRequest) -> Door:
@@ -60,17 +64,20 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
     )
     clock = SystemClock()
     publisher = Publisher(redis, clock)
+    watch = Watch(waiting, clock)
     app.state["door"] = Door(
         settings=settings,
         redis=redis,
         clock=clock,
         desk=Desk(redis, settings, clock, bell),
-        watch=Watch(waiting, clock),
+        watch=watch,
         publisher=publisher,
+        gauges=gauges_of(redis, clock, bell, most_jobs=settings.gateway.deployment_slots),
     )
     publishing = asyncio.create_task(_publish(publisher))
     try:
-        yield
+        with told_to_end(watch.close):
+            yield
     finally:
         publishing.cancel()
         with suppress(asyncio.CancelledError):

@@ -5,12 +5,14 @@ the reconciler rings again. Calls block for a round trip: keep them off the even
 """
 
 import logging
+from typing import Any
 
 from celery import Celery
 from celery.exceptions import OperationalError
+from kombu import Connection
 
 from infra.embedded_redis import broker_url
-from infra.roles import BROKER_PREFIX, TASK_QUEUES
+from infra.roles import BROKER_PREFIX, TASK_QUEUES, all_queues
 from infra.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -61,6 +63,24 @@ class Bell:
             return False
         return True
 
+    def depths(self) -> dict[str, int]:
+        """Return how many messages wait in each queue; empty when the broker does not answer."""
+        try:
+            with self._app.connection_for_read() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0)
+                return {queue: _depth(connection, queue) for queue in all_queues()}
+        except (OperationalError, OSError):
+            return {}
+
     def close(self) -> None:
         """Close the producer's connections."""
         self._app.close()
+
+
+def _depth(connection: Connection, queue: str) -> int:
+    channel: Any
+    try:
+        with connection.channel() as channel:  # a queue that is not there costs its channel
+            return int(channel.queue_declare(queue, passive=True).message_count)
+    except connection.channel_errors:
+        return 0  # nothing was ever sent there, or (on Redis) nothing waits

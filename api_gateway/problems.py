@@ -93,7 +93,7 @@ def on_error(request: Request[Any, Any, Any], error: Exception) -> Response[byte
     known = _known(error)
     if known.status >= _INTERNAL:
         trace = error if known.status == _INTERNAL else None
-        _LOG.error("request %s failed: %s", request_id, known.code, exc_info=trace)
+        _LOG.error("request failed: %s", known.code, exc_info=trace)
     ready = answer(known, request_id)
     return Response(
         ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}

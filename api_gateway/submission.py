@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import msgspec
+import structlog
 from msgspec import Struct
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.query import RetrieveRequest
@@ -21,10 +22,13 @@ from api_gateway.places import Places
 from infra import ids
 from infra.clock import Clock
 from infra.job_store import JobStore, StoredJob, life_ms
+from infra.logging import bound
 from infra.settings import Settings, TierName
 from infra.steps import StepRules, Steps
 
 KIND = "retrieve"
+
+_log = structlog.get_logger("api_gateway.submission")
 
 _PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
 _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
@@ -95,6 +99,8 @@ class Submissions:
         stored = self._tools.store.get(spec.id)
         if stored is None:  # it cannot have expired yet
             raise Gone
+        with bound(job_id=spec.id, request_id=spec.request_id):
+            _log.info("job accepted", created=created)
         return stored, created
 
     def _admit(self, spec: JobSpec, caller: Caller) -> None:

@@ -5,10 +5,13 @@ no acknowledgement emulation (it loses and repeats messages, costs half the thro
 workers when Redis restarts), no countdown or retry (parked in a worker's memory), and messages expire.
 """
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, Protocol
 
-from celery import Celery, bootsteps
+from celery import Celery, bootsteps, signals
+from celery.worker import state
 
 from infra.embedded_redis import broker_url
 from infra.roles import BROKER_PREFIX, TASK_QUEUES
@@ -49,7 +52,6 @@ def make_app(settings: Settings) -> Celery:
         worker_disable_prefetch=True,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        worker_soft_shutdown_timeout=10,
         # Under the lease of a step, so that a hung task dies before its step is given to another worker.
         task_soft_time_limit=settings.queue.lease_s * 0.8,
         task_time_limit=settings.queue.lease_s * 0.9,
@@ -80,11 +82,63 @@ class Background(Protocol):
         ...
 
 
+class Ending(Background, Protocol):
+    """What keeps the time when a worker ends."""
+
+    def heard(self) -> None:
+        """Note a signal to end; called in a signal handler."""
+        ...
+
+
+Pids = Callable[[], Sequence[int]]
+
+
 def add_background(app: Celery, name: str, make: Callable[[str], Background]) -> None:
     """Run `make(worker name)` in every worker of this application, from after its pool is up until it stops."""
+    _add_step(app, name, lambda worker: make(worker.hostname))
 
+
+def add_ending(app: Celery, make: Callable[[Pids], Ending]) -> None:
+    """End every worker of this application at SIGTERM and SIGINT, and tell `make(process ids of its pool)` of each.
+
+    Celery's own handlers are replaced: they wait for ever at the first signal and lose what is at work at the second.
+    """
+
+    def begin(worker: Any) -> Ending:
+        ending = make(lambda: worker.pool.info.get("processes", ()))
+
+        def handle(_number: int, _frame: FrameType | None) -> None:
+            vars(state)["should_stop"] = 0  # Celery's loop looks at it and ends with this exit code
+            ending.heard()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, handle)
+        return ending
+
+    _add_step(app, "End", begin)
+
+
+def own_the_log(configure: Callable[[], None]) -> None:
+    """Call `configure` where Celery would set up logging of its own."""
+
+    def set_up(**_given: object) -> None:
+        configure()
+
+    signals.setup_logging.connect(set_up, weak=False)
+
+
+def on_name(tell: Callable[[str], None]) -> None:
+    """Call `tell` with the worker's name before its pool forks, so that the processes inherit what it did."""
+
+    def begin(*, sender: str, **_more: object) -> None:
+        tell(sender)
+
+    signals.celeryd_init.connect(begin, weak=False)
+
+
+def _add_step(app: Celery, name: str, make: Callable[[Any], Background]) -> None:
     def start(self: Any, worker: Any) -> None:
-        self.background = make(worker.hostname)
+        self.background = make(worker)
         self.background.start()
 
     def stop(self: Any, _worker: Any) -> None:

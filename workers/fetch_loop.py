@@ -30,7 +30,7 @@ _IDLE_S = 1.0  # a wake-up that got lost costs at most this
 _REAP_S = 1.0
 _LISTEN_MS = 10_000
 _STORE_RETRY_S = 0.5
-_STOP_S = 15.0
+_HAND_BACK_S = 3.0
 _ASK_AGAIN_S = 0.1
 
 _LOST = FetchOutcome(
@@ -50,17 +50,30 @@ class FetchLoop:
         self._bell = bell
         self._thread = threading.Thread(target=self._run, name="fetch-loop", daemon=True)
         self._stop: Callable[[], None] = lambda: None
+        self._hand_back: Callable[[], None] = lambda: None
         self._was_stopped = False
 
     def start(self) -> None:
         """Begin to fetch."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Take no new requests, finish those in flight, return when done or after some seconds."""
+    def end(self) -> None:
+        """Take no new requests; returns at once."""
         self._was_stopped = True
         self._stop()
-        self._thread.join(_STOP_S)
+
+    def hand_back(self) -> None:
+        """Take no new requests and give those in flight back to their hosts' queues; returns at once."""
+        self.end()
+        self._hand_back()
+
+    def stop(self) -> None:
+        """Take no new requests, finish those in flight, hand back what takes longer than `queue.stop_s`."""
+        self.end()
+        self._thread.join(self._settings.queue.stop_s)
+        if self._thread.is_alive():
+            self.hand_back()
+            self._thread.join(_HAND_BACK_S)
 
     def _run(self) -> None:
         uvloop.run(self._main())
@@ -71,6 +84,7 @@ class FetchLoop:
         async with Exchanges(self._settings, tools.clock) as exchanges:
             fetchers = Fetchers(tools, exchanges)
             self._stop = lambda: _call(loop, fetchers.end)
+            self._hand_back = lambda: _call(loop, fetchers.hand_back)
             if self._was_stopped:  # before there was anything to stop
                 fetchers.end()
             await fetchers.run()
@@ -103,6 +117,7 @@ class Fetchers:
         self._done: list[Completion] = []
         self._outcomes: dict[str, FetchOutcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._claims: dict[asyncio.Task[None], Claim] = {}
         self._news = asyncio.Event()
         self._ending = False
 
@@ -110,6 +125,20 @@ class Fetchers:
         """Take no new requests."""
         self._ending = True
         self._news.set()
+
+    def hand_back(self) -> None:
+        """Take no new requests and end those in flight, each back at the head of its host's queue."""
+        self.end()
+        self._spawn(self._give_back(dict(self._claims)), "hand back")
+
+    async def _give_back(self, claims: dict[asyncio.Task[None], Claim]) -> None:
+        await _end(*claims)
+        # What was sent may have arrived: the hosts rest as after a crash.
+        pause_ms = self._exchanges.restart_pause_ms
+        for task, claim in claims.items():
+            if task.cancelled():
+                with suppress(StoreFailed):  # then its lease has to expire
+                    await self._frontier.postpone(claim, pause_ms=pause_ms)
 
     async def run(self) -> None:
         """Fetch until `end` was called and nothing is in flight."""
@@ -128,7 +157,7 @@ class Fetchers:
         await self._exchanges.respect_restart()
         self._news.clear()
         done, self._done = self._done, []
-        want = 0 if self._ending else self._settings.fetch.concurrency - len(self._in_flight())
+        want = 0 if self._ending else self._settings.fetch.concurrency - len(self._claims)
         try:
             turn = await self._frontier.turn(
                 done, want, lease_ms=self._lease_ms, pause_ms=self._exchanges.restart_pause_ms
@@ -137,7 +166,7 @@ class Fetchers:
             self._done = done + self._done
             raise
         for claim in turn.claims:
-            self._spawn(self._fetch(claim), f"fetch {claim.uid}")
+            self._claims[self._spawn(self._fetch(claim), f"fetch {claim.uid}")] = claim
         self._tell(turn.deliveries)
         for completion in done:
             self._outcomes.pop(completion.uid, None)
@@ -145,21 +174,20 @@ class Fetchers:
             due_s = turn.next_in_ms / 1000 if turn.next_in_ms >= 0 else _IDLE_S
             await self._wait(min(max(due_s, 0.001), _IDLE_S))
 
-    def _in_flight(self) -> list[asyncio.Task[None]]:
-        return [each for each in self._tasks if each.get_name().startswith("fetch ")]
-
     async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._news.wait()
 
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
+        return task
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._claims.pop(task, None)
         self._news.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             # Its lease expires and the request is tried again, a bounded number of times.

@@ -36,11 +36,17 @@ class Reconciler:
         self._started_ms = tools.clock.now_ms()
         self._period_s = tools.settings.queue.reconcile_s
         self._ended = threading.Event()
+        self._resigned = False
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
     def start(self) -> None:
         """Begin to look."""
         self._thread.start()
+
+    def resign(self) -> None:
+        """Take down the sign of life, for a worker that takes nothing new; lost bells are still rung."""
+        self._resigned = True
+        leave(self._tools.redis, self._worker)
 
     def stop(self) -> None:
         """Stop looking, publish the last counts and take down the sign of life."""
@@ -70,6 +76,8 @@ class Reconciler:
 
     def _beat(self) -> None:
         self._publisher.publish()
+        if self._resigned:
+            return
         beat(
             self._tools.redis,
             self._worker,

@@ -1,16 +1,20 @@
 """From a finished request to the log of each job that waited for it."""
 
 import msgspec
+import structlog
 import zstandard
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
 
 from infra.job_store import life_ms
+from infra.logging import bound
 from scoring.passages import estimate_tokens
 from workers.fetching.stored_reply import StoredReply
 from workers.pipeline.state import call_of
 from workers.toolbox import Toolbox
+
+_log = structlog.get_logger("workers.delivery")
 
 _REPLY = msgspec.msgpack.Decoder(StoredReply)
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -52,6 +56,16 @@ def deliver(
     tools.log.append(job_id, _entry(tools.clock.now_ms(), fetch_id, outcome, used, paid=paid))
     tools.ledger.settle(f"{job_id}|{fetch_id}", used)
     tools.ring(f"{job_id}/reduce")
+    with bound(job_id=job_id, request_id=stored.spec.request_id):
+        _log.info(
+            "fetch told",
+            fetch_id=fetch_id,
+            state=outcome.state.value,
+            reason=str(outcome.reason),
+            status=outcome.status,
+            documents=len(outcome.parsed.documents),
+            paid=paid,
+        )
     return True
 
 

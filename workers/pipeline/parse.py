@@ -2,6 +2,7 @@
 
 import asyncio
 import multiprocessing
+import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -120,12 +121,18 @@ class ParsePool:
 
     def _open(self) -> ProcessPoolExecutor:
         # Spawned, not forked: the worker has threads and open connections.
-        return ProcessPoolExecutor(self._processes, mp_context=multiprocessing.get_context("spawn"))
+        spawn = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self._processes, mp_context=spawn, initializer=_hear_no_ctrl_c)
 
     def _replace(self, pool: ProcessPoolExecutor) -> None:
         if pool is self._pool:
             self._pool = self._open()
         _kill(pool)
+
+
+def _hear_no_ctrl_c() -> None:
+    # It reaches every process of a terminal; this one ends when its worker does, which first finishes what it is at.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
