@@ -18,6 +18,7 @@ from infra.roles import BROKER_PREFIX, TASK_QUEUES
 from infra.settings import Settings
 
 _MODULE = "workers.tasks"
+_ENDING = "End"
 BELL_EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
 
@@ -101,6 +102,8 @@ def add_background(app: Celery, name: str, make: Callable[[str], Background]) ->
 def add_ending(app: Celery, make: Callable[[Pids], Ending]) -> None:
     """End every worker of this application at SIGTERM and SIGINT, and tell `make(process ids of its pool)` of each.
 
+    To be called before backgrounds are added.
+
     Celery's own handlers are replaced: they wait for ever at the first signal and lose what is at work at the second.
     """
 
@@ -115,7 +118,7 @@ def add_ending(app: Celery, make: Callable[[Pids], Ending]) -> None:
             signal.signal(number, handle)
         return ending
 
-    _add_step(app, "End", begin)
+    _add_step(app, _ENDING, begin)
 
 
 def own_the_log(configure: Callable[[], None]) -> None:
@@ -146,6 +149,8 @@ def _add_step(app: Celery, name: str, make: Callable[[Any], Background]) -> None
         if background is not None:
             background.stop()
 
-    # The pool first: a pool that forks must not copy our threads.
-    parts = {"requires": {"celery.worker.components:Pool"}, "start": start, "stop": stop}
-    app.steps["worker"].add(type(name, (bootsteps.StartStopStep,), {**parts, "terminate": stop}))
+    # The pool first: a pool that forks must not copy our threads. Then who hears signals, before a sign of life is given.
+    steps = app.steps["worker"]
+    before = {"celery.worker.components:Pool", *(each for each in steps if each.__name__ == _ENDING)}
+    parts = {"requires": before, "start": start, "stop": stop, "terminate": stop}
+    steps.add(type(name, (bootsteps.StartStopStep,), parts))

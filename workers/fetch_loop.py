@@ -52,6 +52,7 @@ class FetchLoop:
         self._stop: Callable[[], None] = lambda: None
         self._hand_back: Callable[[], None] = lambda: None
         self._was_stopped = False
+        self._fetchers: Fetchers | None = None
 
     def start(self) -> None:
         """Begin to fetch."""
@@ -76,18 +77,29 @@ class FetchLoop:
             self._thread.join(_HAND_BACK_S)
 
     def _run(self) -> None:
-        uvloop.run(self._main())
+        with suppress(asyncio.CancelledError):  # told to end while it still opened its tools
+            uvloop.run(self._main())
 
     async def _main(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop, opening = asyncio.get_running_loop(), asyncio.current_task()
+        self._stop = lambda: _call(loop, lambda: self._end_now(opening))
+        self._hand_back = lambda: _call(loop, lambda: self._end_now(opening, at_once=True))
+        if self._was_stopped:  # before there was anything to stop
+            return
         tools = open_toolbox(self._settings, self._bell)
         async with Exchanges(self._settings, tools.clock) as exchanges:
-            fetchers = Fetchers(tools, exchanges)
-            self._stop = lambda: _call(loop, fetchers.end)
-            self._hand_back = lambda: _call(loop, fetchers.hand_back)
-            if self._was_stopped:  # before there was anything to stop
-                fetchers.end()
-            await fetchers.run()
+            self._fetchers = Fetchers(tools, exchanges)
+            await self._fetchers.run()
+
+    def _end_now(self, opening: "asyncio.Task[None] | None", *, at_once: bool = False) -> None:
+        """End the fetchers, or the opening of what they need."""
+        if self._fetchers is None:
+            if opening is not None:
+                opening.cancel()
+        elif at_once:
+            self._fetchers.hand_back()
+        else:
+            self._fetchers.end()
 
 
 def _call(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:

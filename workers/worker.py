@@ -73,7 +73,7 @@ _LATE = (_hand_back_requests, hand_back, lambda: publisher().publish(at_once=Tru
 
 own_the_log(lambda: configure(_settings.log))
 on_name(lambda name: name_process(process="worker", role=_settings.worker_role, worker=name))
+add_ending(app, _last_call)
 add_background(app, "Reconcile", _reconciler)
 if _settings.worker_role in {"crawl", "all"}:
     add_background(app, "Fetch", _fetch_loop)
-add_ending(app, _last_call)

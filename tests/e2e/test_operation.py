@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from infra.stack import Parts
+from tests.architecture.test_deploy_files import metric_names
 from tests.chaos.stage import wait_until
 from tests.e2e.conftest import Running, free_port, start
 
@@ -130,6 +131,25 @@ def test_no_series_names_what_there_may_be_any_number_of(here: Running):
     assert labels <= allowed
     job = re.compile(r"job_[0-9a-z]{26}")
     assert not any(HOST in text or job.search(text) for _n, pairs in found for _l, text in pairs)
+
+
+def series(text: str) -> set[str]:
+    """Return every series name that a page could show, of families without samples too."""
+    parts = {
+        "counter": ["_total"],
+        "histogram": ["_bucket", "_sum", "_count"],
+        "gauge": [""],
+    }
+    return {
+        family.name + part
+        for family in text_string_to_metric_families(text)
+        for part in parts[family.type]
+    }
+
+
+def test_every_series_of_dashboard_alerts_and_scaling_is_really_there(here: Running):
+    text = httpx.get(f"{here.gateway_url}/metrics").text
+    assert metric_names() - series(text) == set()
 
 
 def logs(here: Running) -> dict[str, list[dict[str, Any]]]:
