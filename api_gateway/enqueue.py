@@ -79,8 +79,10 @@ class Bell:
 
 def _depth(connection: Connection, queue: str) -> int:
     channel: Any
+    # On Redis nothing is declared, and asking whether the queue exists forgets the prefix of its key.
+    passive = connection.transport.driver_type != "redis"
     try:
         with connection.channel() as channel:  # a queue that is not there costs its channel
-            return int(channel.queue_declare(queue, passive=True).message_count)
+            return int(channel.queue_declare(queue, passive=passive).message_count)
     except connection.channel_errors:
-        return 0  # nothing was ever sent there, or (on Redis) nothing waits
+        return 0  # nothing was ever sent there

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
 _PLACES = "jobs"
+_NEVER_ASKED = "unknown"
 _WELL = frozenset({"answered", "no_results"})
 
 
@@ -61,7 +62,7 @@ class DoorGauges(Gauges):
         yield gauge("clock_skew_seconds", says, [((), skew_ms / 1000)])
 
     def _sources(self) -> Metric:
-        asked = [each for each in read_sources(self._redis) if each.health]
+        asked = [each for each in read_sources(self._redis) if each.health != _NEVER_ASKED]
         rows = [([each.id], float(each.health.split(":")[0] in _WELL)) for each in asked]
         says = "Whether a source answered when it was last asked, for a day."
         return gauge("source_well", says, rows, ["source"])

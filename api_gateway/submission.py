@@ -4,13 +4,13 @@ Key, places, step, job, bell: each is idempotent by the job's id, so a caller th
 one that died. A step without its job finds nothing to do; a job without its bell is rung by the reconciler.
 """
 
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
 import msgspec
-import structlog
 from msgspec import Struct
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.query import RetrieveRequest
@@ -28,7 +28,7 @@ from infra.steps import StepRules, Steps
 
 KIND = "retrieve"
 
-_log = structlog.get_logger("api_gateway.submission")
+_LOG = logging.getLogger(__name__)
 
 _PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
 _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
@@ -100,7 +100,7 @@ class Submissions:
         if stored is None:  # it cannot have expired yet
             raise Gone
         with bound(job_id=spec.id, request_id=spec.request_id):
-            _log.info("job accepted", created=created)
+            _LOG.info("job accepted")
         return stored, created
 
     def _admit(self, spec: JobSpec, caller: Caller) -> None:

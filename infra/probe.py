@@ -1,7 +1,7 @@
 """Short questions to our own processes: are you there?
 
-As health checks: `python -m infra.probe PORT PATH` asks a server of this machine, `python -m infra.probe worker` whether a
-worker of this machine gave a sign of life.
+As health checks: `python -m infra.probe PORT PATH` asks a server of this machine, `python -m infra.probe worker`
+whether a worker of this machine gave a sign of life.
 """
 
 import platform

@@ -87,6 +87,15 @@ class StoreCollector(Gauges):
         workers = live_workers(self._redis)
         yield from self._steps(self._clock.now_ms())
         yield from _alive(workers)
+        yield self._memory()
+
+    def _memory(self) -> Metric:
+        """Yield how full the store is: one that is full refuses writes."""
+        with store_errors():
+            found = self._redis.info("memory")
+        rows = [(["used"], float(found["used_memory"])), (["limit"], float(found["maxmemory"]))]
+        says = "The store's memory: used, and its limit (0: none)."
+        return gauge("store_memory_bytes", says, rows, ["part"])
 
     def _steps(self, now_ms: int) -> Iterator[Metric]:
         """Yield how many steps wait for a worker, by queue, and for how long the first of them has."""

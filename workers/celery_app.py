@@ -5,12 +5,14 @@ no acknowledgement emulation (it loses and repeats messages, costs half the thro
 workers when Redis restarts), no countdown or retry (parked in a worker's memory), and messages expire.
 """
 
+import logging
 import signal
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Protocol
 
 from celery import Celery, bootsteps, signals
+from celery.exceptions import OperationalError
 from celery.worker import state
 
 from infra.embedded_redis import broker_url
@@ -19,6 +21,9 @@ from infra.settings import Settings
 
 _MODULE = "workers.tasks"
 _ENDING = "End"
+_LOG = logging.getLogger(__name__)
+# A connection that the broker has closed meanwhile costs one try; nobody waits longer for a bell.
+_ONCE_MORE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 BELL_EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
 
@@ -60,15 +65,21 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def send_bell(app: Celery, task: str, step_id: str) -> None:
-    """Send the bell of a task for a step."""
-    app.send_task(
-        task_name(task),
-        args=[step_id],
-        queue=TASK_QUEUES[task],
-        expires=BELL_EXPIRES_S,
-        ignore_result=True,
-    )
+def send_bell(app: Celery, task: str, step_id: str) -> bool:
+    """Send the bell of a task for a step. Fails open: False when the broker did not take it; it is rung again."""
+    try:
+        app.send_task(
+            task_name(task),
+            args=[step_id],
+            queue=TASK_QUEUES[task],
+            expires=BELL_EXPIRES_S,
+            ignore_result=True,
+            retry_policy=_ONCE_MORE,
+        )
+    except (OperationalError, OSError):
+        _LOG.warning("a bell was not sent; it will be rung again")
+        return False
+    return True
 
 
 class Background(Protocol):
@@ -149,8 +160,11 @@ def _add_step(app: Celery, name: str, make: Callable[[Any], Background]) -> None
         if background is not None:
             background.stop()
 
-    # The pool first: a pool that forks must not copy our threads. Then who hears signals, before a sign of life is given.
+    # The pool first: a pool that forks must not copy our threads. Then who hears signals, then the signs of life.
     steps = app.steps["worker"]
-    before = {"celery.worker.components:Pool", *(each for each in steps if each.__name__ == _ENDING)}
+    before = {
+        "celery.worker.components:Pool",
+        *(each for each in steps if each.__name__ == _ENDING),
+    }
     parts = {"requires": before, "start": start, "stop": stop, "terminate": stop}
     steps.add(type(name, (bootsteps.StartStopStep,), parts))

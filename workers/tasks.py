@@ -26,9 +26,9 @@ _MOST_REQUESTS = 10_000
 _requests: dict[str, str] = {}
 
 
-def ring(task: str, step_id: str) -> None:
-    """Send a bell; a lost one is rung again by the reconciler."""
-    send_bell(app, task, step_id)
+def ring(task: str, step_id: str) -> bool:
+    """Send a bell, and return whether it was taken; a lost one is rung again by the reconciler."""
+    return send_bell(app, task, step_id)
 
 
 @lru_cache(maxsize=1)
