@@ -33,9 +33,15 @@ class BrokerGauges(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the gauges."""
         depths = self._bell.depths()
-        yield gauge("broker_up", "Whether the broker answered this scrape.", [((), bool(depths))])
+        yield gauge(
+            "signal_search_broker_up",
+            "Whether the broker answered this scrape.",
+            [((), bool(depths))],
+        )
         rows = [([queue], float(count)) for queue, count in depths.items()]
-        yield gauge("queue_depth", "Doorbells waiting in the broker.", rows, ["queue"])
+        yield gauge(
+            "signal_search_queue_depth", "Doorbells waiting in the broker.", rows, ["queue"]
+        )
 
 
 class DoorGauges(Gauges):
@@ -53,19 +59,19 @@ class DoorGauges(Gauges):
         """Yield the gauges."""
         taken = self._slots.count(_PLACES)
         says = "Places for unfinished jobs that are taken; an ended job's is cleared when all are."
-        yield gauge("job_places_taken", says, [((), taken)])
+        yield gauge("signal_search_job_places_taken", says, [((), taken)])
         says = "Places for unfinished jobs."
-        yield gauge("job_places", says, [((), self._most_jobs)])
+        yield gauge("signal_search_job_places", says, [((), self._most_jobs)])
         yield self._sources()
         skew_ms = self._clock.now_ms() - StoreClock(self._redis).now_ms()
         says = "How far this gateway's clock is before the store's."
-        yield gauge("clock_skew_seconds", says, [((), skew_ms / 1000)])
+        yield gauge("signal_search_clock_skew_seconds", says, [((), skew_ms / 1000)])
 
     def _sources(self) -> Metric:
         asked = [each for each in read_sources(self._redis) if each.health != _NEVER_ASKED]
         rows = [([each.id], float(each.health.split(":")[0] in _WELL)) for each in asked]
         says = "Whether a source answered when it was last asked, for a day."
-        return gauge("source_well", says, rows, ["source"])
+        return gauge("signal_search_source_well", says, rows, ["source"])
 
 
 def gauges_of(redis: "Redis", clock: Clock, bell: Bell, *, most_jobs: int) -> list[Collector]:

@@ -35,15 +35,21 @@ class FrontierGauges(Gauges):
         now_ms = self._clock.now_ms()
         shards = [self._shard(shard, now_ms) for shard in range(keys.FRONTIER_SHARDS)]
         waiting, due, late_ms, in_flight, pending, suspended = zip(*shards, strict=True)
-        yield gauge("hosts_waiting", "Hosts with queued requests.", [((), sum(waiting))])
-        yield gauge("hosts_due", "Hosts that could be asked now.", [((), sum(due))])
+        yield gauge(
+            "signal_search_hosts_waiting", "Hosts with queued requests.", [((), sum(waiting))]
+        )
+        yield gauge("signal_search_hosts_due", "Hosts that could be asked now.", [((), sum(due))])
         says = "How long the first of the hosts that are due has waited for a fetcher."
-        yield gauge("host_lateness_seconds", says, [((), max(late_ms) / 1000)])
-        yield gauge("fetches_in_flight", "Requests that a fetcher holds.", [((), sum(in_flight))])
+        yield gauge("signal_search_host_lateness_seconds", says, [((), max(late_ms) / 1000)])
+        yield gauge(
+            "signal_search_fetches_in_flight",
+            "Requests that a fetcher holds.",
+            [((), sum(in_flight))],
+        )
         says = "Requests queued or in flight."
-        yield gauge("fetches_pending", says, [((), sum(pending))])
+        yield gauge("signal_search_fetches_pending", says, [((), sum(pending))])
         says = "Hosts that asked to be left alone, or failed, and are not asked for a while."
-        yield gauge("hosts_suspended", says, [((), sum(suspended))])
+        yield gauge("signal_search_hosts_suspended", says, [((), sum(suspended))])
 
     def _shard(self, shard: int, now_ms: int) -> tuple[int, int, float, int, int, int]:
         ready = keys.frontier_ready(shard)
@@ -87,4 +93,4 @@ class PurseGauges(Gauges):
             for part, amounts in parts.items()
         ]
         says = "The deployment's purse by dimension: its limit, what is used, what is held for requests under way."
-        yield gauge("budget", says, rows, ["dimension", "part"])
+        yield gauge("signal_search_budget", says, rows, ["dimension", "part"])

@@ -59,8 +59,8 @@ class Gauges(Collector, ABC):
 def gauge(
     name: str, says: str, rows: Sequence[tuple[Sequence[str], float]], labels: Sequence[str] = ()
 ) -> Metric:
-    """Return a gauge `signal_search_NAME` with a row per combination of label values."""
-    family = GaugeMetricFamily(f"signal_search_{name}", says, labels=labels)
+    """Return a gauge with a row per combination of label values."""
+    family = GaugeMetricFamily(name, says, labels=labels)
     for values, value in rows:
         family.add_metric(values, value)
     return family
@@ -78,7 +78,9 @@ class StoreCollector(Gauges):
     def collect(self) -> Iterator[Metric]:
         """Yield the gauges."""
         found = list(super().collect())
-        yield gauge("store_up", "Whether the store answered this scrape.", [((), bool(found))])
+        yield gauge(
+            "signal_search_store_up", "Whether the store answered this scrape.", [((), bool(found))]
+        )
         yield from found
 
     @override
@@ -95,7 +97,7 @@ class StoreCollector(Gauges):
             found = self._redis.info("memory")
         rows = [(["used"], float(found["used_memory"])), (["limit"], float(found["maxmemory"]))]
         says = "The store's memory: used, and its limit (0: none)."
-        return gauge("store_memory_bytes", says, rows, ["part"])
+        return gauge("signal_search_store_memory_bytes", says, rows, ["part"])
 
     def _steps(self, now_ms: int) -> Iterator[Metric]:
         """Yield how many steps wait for a worker, by queue, and for how long the first of them has."""
@@ -107,12 +109,14 @@ class StoreCollector(Gauges):
                 due[queue] += count
                 late_s[queue] = max(late_s[queue], oldest_ms / 1000)
         says = "Job steps that are due and wait for a worker."
-        yield gauge("steps_due", says, [([each], due[each]) for each in due], ["queue"])
+        yield gauge(
+            "signal_search_steps_due", says, [([each], due[each]) for each in due], ["queue"]
+        )
         says = "How long the first of the steps that are due has waited for a worker."
         rows = [([each], late_s[each]) for each in late_s]
-        yield gauge("step_lateness_seconds", says, rows, ["queue"])
+        yield gauge("signal_search_step_lateness_seconds", says, rows, ["queue"])
         says = "Unfinished job steps: due, at work, or resting until they look again."
-        yield gauge("steps_open", says, [((), self._open())])
+        yield gauge("signal_search_steps_open", says, [((), self._open())])
 
     def _waiting(self, key: str, now_ms: int) -> tuple[int, float]:
         """Return how many members are due, and for how many ms the first has been."""
@@ -134,6 +138,11 @@ def _alive(workers: Sequence[LiveWorker]) -> Iterator[Metric]:
     roles = Counter(each.role for each in workers)
     takers = Counter(queue for each in workers for queue in each.queues)
     says = "Workers that gave a sign of life within 15 s; one that is told to end gives none."
-    yield gauge("workers", says, [([role], roles[role]) for role in ROLES], ["role"])
+    yield gauge("signal_search_workers", says, [([role], roles[role]) for role in ROLES], ["role"])
     says = "Workers alive that take from a queue; 0: its steps wait for ever."
-    yield gauge("queue_workers", says, [([each], takers[each]) for each in all_queues()], ["queue"])
+    yield gauge(
+        "signal_search_queue_workers",
+        says,
+        [([each], takers[each]) for each in all_queues()],
+        ["queue"],
+    )

@@ -21,6 +21,8 @@ _log = structlog.get_logger("workers.last_call")
 HAND_BACK_S = 3.0
 """How long handing back may take before the process ends without it."""
 
+_EACH_S = 1.0
+
 Work = Callable[[], object]
 
 
@@ -78,10 +80,16 @@ class LastCall:
 
 
 def _do(works: Sequence[Work]) -> None:
-    for work in works:
-        try:
-            work()
-        except StoreFailed:
-            _log.warning("the store does not answer; what is left is left to its lease")
-        except Exception:  # noqa: BLE001  the end must come whatever fails on the way
-            _log.exception("a part did not end in good order")
+    """Do all at once, and wait for each a second at most: a store that hangs must not keep the process."""
+    threads = [threading.Thread(target=_try, args=(work,), daemon=True) for work in works]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(_EACH_S)
+
+
+def _try(work: Work) -> None:
+    try:
+        work()
+    except StoreFailed:
+        _log.warning("the store does not answer; what is left is left to its lease")
