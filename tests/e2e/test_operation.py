@@ -21,6 +21,7 @@ from tests.e2e.conftest import Running, free_port, start
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 HOST = "harbour.test"
+OTHER = "news.test"
 REQUEST_ID = "walk.through-all_4711"
 QUESTION = "When is the harbour bridge of Vogelsang opened for ships?"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -40,20 +41,24 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running.stack.stop()
 
 
-def fault(here: Running, **says: Any) -> None:
+def fault(here: Running, *, host: str = HOST, **says: Any) -> None:
     url = f"http://127.0.0.1:{here.web_port}/__faults"
-    httpx.post(url, json={"host": HOST, **says}).raise_for_status()
+    httpx.post(url, json={"host": host, **says}).raise_for_status()
 
 
 def heal(here: Running) -> None:
     httpx.delete(f"http://127.0.0.1:{here.web_port}/__faults").raise_for_status()
 
 
-def submit(here: Running, **headers: str) -> str:
-    asked = {
+def question(host: str) -> dict[str, Any]:
+    return {
         "query": QUESTION,
-        "constraints": {"source_prefs": {"only": [f"site:http://{HOST}/"]}},
+        "constraints": {"source_prefs": {"only": [f"site:http://{host}/"]}},
     }
+
+
+def submit(here: Running, *, host: str = HOST, **headers: str) -> str:
+    asked = question(host)
     answer = httpx.post(f"{here.gateway_url}/v1/retrieve", json=asked, headers=headers)
     assert answer.status_code == 202, answer.text
     assert answer.headers["x-request-id"] == headers.get(
@@ -216,14 +221,14 @@ def events(here: Running, job: str, after: str) -> Iterator[tuple[str, str]]:
 
 
 def test_a_gateway_that_ends_lets_its_readers_go_and_they_go_on_elsewhere(here: Running):
-    fault(here, latency_s=4, count=3)
+    fault(here, host=OTHER, latency_s=4, count=3)  # nobody has asked it before: nothing is cached
     [gateway] = [each for each in here.stack.processes if each.child.name == "gateway"]
     process = gateway.child._process
     assert process is not None
-    job = submit(here)
+    job = submit(here, host=OTHER)
     got: list[tuple[str, str]] = []
     waited: list[int] = []
-    asked = {"query": QUESTION, "constraints": {"source_prefs": {"only": [f"site:http://{HOST}/"]}}}
+    asked = question(OTHER)
 
     def read() -> None:
         got.extend(events(here, job, ""))
