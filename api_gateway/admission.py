@@ -14,6 +14,7 @@ from api_gateway.auth import Gate
 from api_gateway.body import check_media_type, check_text, read_body, replay
 from api_gateway.problems import send_problem
 from infra import ids
+from infra.logging import bound
 from infra.tokens import Principal
 
 PUBLIC_PATHS = frozenset({"/", "/healthz", "/readyz", "/openapi.json", "/docs"})
@@ -57,7 +58,10 @@ class Admission:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        tagged = _tag(send, request_id)
+        with bound(request_id=request_id):
+            await self._answer(scope, receive, _tag(send, request_id), request_id)
+
+    async def _answer(self, scope: Scope, receive: Receive, tagged: Send, request_id: str) -> None:
         try:
             caller = self._caller(scope)
             body = await self._body(scope, receive)

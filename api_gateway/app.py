@@ -16,7 +16,7 @@ from api_gateway.problems import on_error
 from api_gateway.routes import jobs, retrieve, sources, system
 from api_gateway.routes.retrieve import HotPath
 from infra.clock import SystemClock
-from infra.logging import configure
+from infra.logging import configure, name_process
 from infra.settings import Settings, current
 
 ROUTES = [
@@ -57,6 +57,7 @@ def create_app(settings: Settings | None = None) -> App:
 
 def _own_settings() -> Settings:
     settings = current()
+    name_process(process="gateway")
     configure(settings.log)
     return settings
 

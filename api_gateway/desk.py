@@ -4,6 +4,7 @@ Synchronous: a caller in an event loop uses a thread. A tenant sees its own jobs
 answered like one that never was. Fails closed: raises StoreFailed when the store does not answer.
 """
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ from infra.bundle import MEDIA_TYPE, pack
 from infra.clock import Clock
 from infra.job_log import START, JobLog, Located
 from infra.job_store import JobStore, StoredJob
+from infra.logging import bound
 from infra.redis import store_errors
 from infra.scripts import Call, run_together
 from infra.settings import Settings
@@ -43,6 +45,7 @@ from infra.steps import Steps
 if TYPE_CHECKING:
     from redis import Redis
 
+_LOG = logging.getLogger(__name__)
 _JOB_ID = re.compile(r"job_[0-9a-z]{26}")
 RETRY_AFTER_S = 2.0  # what a caller that polls is asked to wait; followers of the events need not
 _MAX_PAGES = 20  # of the index, looked through for one page of a filtered list
@@ -210,6 +213,8 @@ class Desk:
         ended = Ended(at_ms=self._clock.now_ms(), key="ended", state=JobState.CANCELLED)
         if self._store.end(stored.spec, JobEvent.CANCEL, ended) is not None:
             self._clear(job_id, stored.spec.tenant)
+            with bound(job_id=job_id):
+                _LOG.info("job cancelled")
             return self.job(job_id, tenant)
         if self.owned(job_id, tenant).state is JobState.CANCELLED:
             self._clear(job_id, stored.spec.tenant)

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from litestar import Litestar, Request
 from litestar.concurrency import sync_to_thread
+from prometheus_client.registry import Collector
 
 from api_gateway.desk import Desk
+from api_gateway.ending import told_to_end
 from api_gateway.enqueue import Bell, Ringer
+from api_gateway.gauges import gauges_of
 from api_gateway.intake import Intake
 from api_gateway.watch import Watch
 from infra.clock import Clock, SystemClock
@@ -37,6 +40,7 @@ class Door:
     intake: Intake
     watch: Watch
     publisher: Publisher
+    gauges: list[Collector]
 
 
 def door_of(request: HttpRequest) -> Door:
@@ -56,23 +60,27 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
     """Open the tools on the running event loop; connections open on first use."""
     settings: Settings = app.state["settings"]
     redis, waiting = connect(settings.redis_url), connect_async(settings.redis_url)
-    ringer = Ringer(Bell(settings))
+    bell = Bell(settings)
+    ringer = Ringer(bell)
     clock = SystemClock()
     publisher = Publisher(redis, clock)
     desk = Desk(redis, settings, clock, ringer.ring)
     intake = Intake(desk.submit_all)
+    watch = Watch(waiting, clock)
     app.state["door"] = Door(
         settings=settings,
         redis=redis,
         clock=clock,
         desk=desk,
         intake=intake,
-        watch=Watch(waiting, clock),
+        watch=watch,
         publisher=publisher,
+        gauges=gauges_of(redis, clock, bell, most_jobs=settings.gateway.deployment_slots),
     )
     publishing = asyncio.create_task(_publish(publisher))
     try:
-        yield
+        with told_to_end(watch.close):
+            yield
     finally:
         publishing.cancel()
         with suppress(asyncio.CancelledError):

@@ -11,11 +11,12 @@ from threading import Thread
 from typing import Any, cast
 
 from celery import Celery
-from kombu import Producer
+from celery.exceptions import OperationalError
+from kombu import Connection, Producer
 from kombu.exceptions import KombuError
 
 from infra.broker import broker_url, transport_options
-from infra.roles import TASK_QUEUES
+from infra.roles import TASK_QUEUES, all_queues
 from infra.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -69,6 +70,15 @@ class Bell:
             producer=producer,
         )
 
+    def depths(self) -> dict[str, int]:
+        """Return how many messages wait in each queue; empty when the broker does not answer."""
+        try:
+            with self._app.connection_for_read() as connection:
+                connection.ensure_connection(max_retries=1, interval_start=0)
+                return {queue: _depth(connection, queue) for queue in all_queues()}
+        except (OperationalError, OSError):
+            return {}
+
     def close(self) -> None:
         """Close the producer's connections."""
         self._app.close()
@@ -98,3 +108,14 @@ class Ringer:
     def _run(self) -> None:
         while (bells := self._waiting.get()) is not None:
             self._bell.ring(bells)
+
+
+def _depth(connection: Connection, queue: str) -> int:
+    channel: Any
+    # On Redis nothing is declared, and asking whether the queue exists forgets the prefix of its key.
+    passive = connection.transport.driver_type != "redis"
+    try:
+        with connection.channel() as channel:  # a queue that is not there costs its channel
+            return int(channel.queue_declare(queue, passive=passive).message_count)
+    except connection.channel_errors:
+        return 0  # nothing was ever sent there

@@ -102,7 +102,7 @@ def problem(error: Exception, request_id: str) -> Answer:
     known = _known(error)
     if known.status >= _INTERNAL:
         trace = error if known.status == _INTERNAL else None
-        _LOG.error("request %s failed: %s", request_id, known.code, exc_info=trace)
+        _LOG.error("request failed: %s", known.code, exc_info=trace)
     return answer(known, request_id)
 
 

@@ -16,6 +16,7 @@ KEEP_ALIVE_MS = 15_000
 
 _EVENT_ID = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
 _COMMENT = b": keep-alive\n\n"
+_GOODBYE = b": this server ends; come back with Last-Event-ID\n\n"
 _OPENING = b"retry: 2000\n\n"
 
 IsOver = Callable[[], Awaitable[bool]]
@@ -44,7 +45,9 @@ def event(located: Located) -> bytes:
 async def stream(
     watch: Watch, job_id: str, *, after: str, is_over: IsOver, keep_alive_ms: int = KEEP_ALIVE_MS
 ) -> AsyncIterator[bytes]:
-    """Yield events after a stream id until the terminal one; a comment whenever `keep_alive_ms` brought nothing.
+    """Yield events after a stream id until the terminal one, or until this process is told to end.
+
+    A comment is sent whenever `keep_alive_ms` brought nothing.
 
     `is_over` tells whether the job has ended or is gone: a reader that has seen the end already must not wait for it.
     """
@@ -59,5 +62,8 @@ async def stream(
             if has_ended(found) or (over and not found):
                 return
             after = found[-1][0] if found else after
+            if watch.is_closing:
+                yield _GOODBYE
+                return
             if not found:
                 yield _COMMENT

@@ -5,6 +5,7 @@ one that died. A place without its job frees itself, a step without its job find
 bell is rung by the reconciler.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,15 @@ from api_gateway.quotas import Quotas
 from infra import ids
 from infra.clock import Clock
 from infra.job_store import JobStore, StoredJob, creation, life_ms
+from infra.logging import bound
 from infra.scripts import Call
 from infra.settings import Settings, TierName
 from infra.steps import StepRules, make_call
 from infra.tokens import Principal
 
 KIND = "retrieve"
+
+_LOG = logging.getLogger(__name__)
 
 _PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
 _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
@@ -196,6 +200,8 @@ class Submissions:
 
     def _made(self, spec: JobSpec, *, is_new: bool) -> Made | Gone:
         if is_new:
+            with bound(job_id=spec.id, request_id=spec.request_id):
+                _LOG.info("job accepted")
             return Made(job=StoredJob(spec=spec, state=JobState.QUEUED), is_new=True)
         known = self._tools.store.get(spec.id)  # the same key came twice at the same time
         return Gone() if known is None else Made(job=known, is_new=False)

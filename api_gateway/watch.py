@@ -35,6 +35,8 @@ class Watch:
         self._log = AsyncJobLog(redis)
         self._clock = clock
         self._free = max_waiters
+        self._closing: asyncio.Future[None] | None = None
+        self.is_closing = False
 
     def check_place(self) -> None:
         """Raise Busy when all places are taken: to be asked while a proper refusal can still be sent."""
@@ -55,12 +57,29 @@ class Watch:
         finally:
             self._free += 1
 
+    def close(self) -> None:
+        """Let all who wait go at once, and nobody wait from now on: this process is about to end."""
+        self.is_closing = True
+        if self._closing is not None and not self._closing.done():
+            self._closing.set_result(None)
+
     async def read(self, job_id: str, *, after: str, timeout_ms: int) -> list[Located]:
         """Return entries after a stream id, waiting for the first up to `timeout_ms`; empty when none came."""
-        return await self._log.wait(job_id, after=after, timeout_ms=timeout_ms)
+        if self.is_closing:
+            return []
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_future()
+        reading = asyncio.ensure_future(self._log.wait(job_id, after=after, timeout_ms=timeout_ms))
+        either: set[asyncio.Future[Any]] = {reading, self._closing}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            return reading.result() if reading.done() else []
+        finally:
+            if not reading.done():
+                await _stop(reading)
 
     async def ended(self, job_id: str, *, within_s: float, receive: Hearing) -> bool:
-        """Return True once the job has ended, False when `within_s` are over or the caller has left."""
+        """Return True once the job has ended; False when `within_s` are over, the caller has left or we close."""
         with self.place():
             end = asyncio.create_task(self._reach_end(job_id, within_s))
             left = asyncio.create_task(_until_left(receive))
@@ -73,12 +92,15 @@ class Watch:
     async def _reach_end(self, job_id: str, within_s: float) -> bool:
         deadline = self._clock.monotonic() + within_s
         after = START
-        while (left_ms := int((deadline - self._clock.monotonic()) * 1000)) > 0:
+        while (left_ms := self._left_ms(deadline)) > 0:
             found = await self.read(job_id, after=after, timeout_ms=min(left_ms, _READ_MS))
             if has_ended(found):
                 return True
             after = found[-1][0] if found else after
         return False
+
+    def _left_ms(self, deadline: float) -> int:
+        return 0 if self.is_closing else int((deadline - self._clock.monotonic()) * 1000)
 
 
 def has_ended(entries: list[Located]) -> bool:

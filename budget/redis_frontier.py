@@ -33,6 +33,7 @@ from budget.redis_frontier_wire import (
 )
 from budget.shards import Rounds, by_shard, waiters_by_shard
 from infra import keys
+from infra.metrics import OFFERS
 from infra.redis import store_errors
 from infra.scripts import Argument, load
 
@@ -78,6 +79,8 @@ class RedisFrontier:
             arguments = [part for each in group for part in offer_arguments(each)]
             reply = self._run("offer", shard, now_ms, keys.frontier_wake(), *self._caps, *arguments)
             placed[shard] = read_placed(reply)
+            for each in placed[shard]:
+                OFFERS.labels(disposition=each.disposition).inc()
         answers = {shard: iter(group) for shard, group in placed.items()}
         return [next(answers[keys.frontier_shard(each.host)]) for each in offers]
 

@@ -27,7 +27,8 @@ def worker(role: Role, *, name: str = "", concurrency: int = 0, events: bool = F
     role's usual one. events: tell Flower what happens, which costs about a third of the throughput of tiny tasks.
     """
     return [
-        *(*_CELERY, "worker", "--pool", POOLS[role]),
+        # Quiet: its banner is not a line of the log.
+        *(sys.executable, "-m", "celery", "-q", "-A", _APP, "worker", "--pool", POOLS[role]),
         *("--concurrency", str(concurrency or CONCURRENCY[role])),
         *("-Q", ",".join(QUEUES[role]), "-n", f"{name or role}@%h"),
         *("--without-gossip", "--without-mingle", "--loglevel", "INFO"),

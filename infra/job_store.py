@@ -26,6 +26,15 @@ _SCRIPTS = load(
 )
 _SPEC = msgspec.json.Decoder(JobSpec)
 
+
+class _Caused(Struct, frozen=True):
+    """The part of a specification that says which request caused the job."""
+
+    request_id: str = ""
+
+
+_CAUSED = msgspec.json.Decoder(_Caused)
+
 # Beyond the deadline: time to reduce and publish what is there.
 _GRACE_MS = 600_000
 _INDEX_MS = 31 * 86_400_000
@@ -82,6 +91,12 @@ class JobStore:
         with store_errors():
             row = cast("dict[bytes, bytes]", self._redis.hgetall(keys.job(job_id)))
         return _stored(row) if row else None
+
+    def request_id(self, job_id: str) -> str:
+        """Return the id of the request that made a job, for the log; empty when the job is unknown."""
+        with store_errors():
+            spec = cast("bytes | None", self._redis.hget(keys.job(job_id), "spec"))
+        return _CAUSED.decode(spec).request_id if spec else ""
 
     def transition(self, job_id: str, event: JobEvent) -> JobState | None:
         """Apply a non-terminal event; return the new state, None when the table or the end of the job forbids it."""

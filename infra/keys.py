@@ -12,6 +12,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{t:TENANT}:jobs | zset | job id by creation time | pruned on listing, 31 days |
 | ss:{t:TENANT}:idem:KEY | string | request digest and job id | 24 h |
 | ss:{s:SHARD}:due | zset | step id by the time of its next bell | lives with the steps |
+| ss:{s:SHARD}:due:TASK | zset | step id by since when it waits for a worker | lives with the steps |
 | ss:{s:SHARD}:step:ID | hash | state, attempt, fence, lease, rung, payload | as the job |
 | ss:{f:SHARD}:ready | zset | host by when it may be asked | a host stands here while something is queued for it |
 | ss:{f:SHARD}:queue:HOST | zset | uid by virtual finish time | gone when empty |
@@ -19,6 +20,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{f:SHARD}:host:HOST | hash | next time, who holds it, suspension and reason | the rest or suspension + 60 s |
 | ss:{f:SHARD}:req:UID | hash | host, payload, finish time, fence, lost leases | until delivered, given up, cancelled |
 | ss:{f:SHARD}:wait:UID | zset | waiter by order of arrival | as req, gone when empty |
+| ss:{f:SHARD}:suspended | zset | host by the end of its suspension | the longest suspension + 60 s |
 | ss:{f:SHARD}:leases | zset | uid by the end of its lease | gone when empty |
 | ss:{f:SHARD}:load | hash | pending requests in all, waiters by job | gone when nothing is pending |
 | ss:{f:SHARD}:floor | string | no host is asked before this time | the hold + 60 s |
@@ -95,6 +97,11 @@ def steps_due(shard: int) -> str:
     return f"{PREFIX}{{s:{shard}}}:due"
 
 
+def steps_waiting(shard: int, task: str) -> str:
+    """Return the key of a shard's steps of one task that wait for a worker."""
+    return f"{steps_due(shard)}:{task}"
+
+
 def step(shard: int, step_id: str) -> str:
     """Return the key of one step."""
     return f"{PREFIX}{{s:{shard}}}:step:{step_id}"
@@ -108,6 +115,31 @@ def frontier_shard(host: str) -> int:
 def frontier_tag(shard: int) -> str:
     """Return the prefix, with its hash tag, of all keys of one frontier shard."""
     return f"{PREFIX}{{f:{shard}}}"
+
+
+def frontier_ready(shard: int) -> str:
+    """Return the key of a shard's hosts by when they may be asked."""
+    return f"{frontier_tag(shard)}:ready"
+
+
+def frontier_leases(shard: int) -> str:
+    """Return the key of a shard's requests in flight."""
+    return f"{frontier_tag(shard)}:leases"
+
+
+def frontier_load(shard: int) -> str:
+    """Return the key of a shard's count of pending requests."""
+    return f"{frontier_tag(shard)}:load"
+
+
+def frontier_floor(shard: int) -> str:
+    """Return the key of the time before which no host of a shard is asked."""
+    return f"{frontier_tag(shard)}:floor"
+
+
+def frontier_suspended(shard: int) -> str:
+    """Return the key of a shard's suspended hosts."""
+    return f"{frontier_tag(shard)}:suspended"
 
 
 def frontier_reply(host: str, uid: str) -> str:

@@ -1,9 +1,11 @@
 """How the log is written: structured, one line per event, with the job and request it belongs to, without secrets.
 
-Our own events and those of the libraries (which use the standard module) leave by the same handler.
+Our own events and those of the libraries (which use the standard module) leave by the same handler. Questions,
+addresses and texts are not logged at INFO and above: a job is followed by its id, a request by `request_id`.
 """
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
@@ -31,7 +33,17 @@ _SECRET_TEXT = (
 )
 
 # What these say at INFO is a line per request or message; their warnings stay.
-_TALKATIVE = ("httpx", "httpcore", "kombu", "amqp", "urllib3")
+_TALKATIVE = (
+    *("httpx", "httpcore", "kombu", "amqp", "urllib3"),
+    *(
+        "celery.worker.strategy",
+        "celery.app.trace",
+    ),  # a task is told by workers.tasks, with its job
+)
+# These come with handlers of their own; they shall have ours.
+_OWN_HANDLERS = ("uvicorn", "uvicorn.error", "celery.task", "py.warnings")
+
+_process: dict[str, object] = {}
 
 
 class LogSettings(Protocol):
@@ -46,6 +58,12 @@ class LogSettings(Protocol):
     def format(self) -> Literal["text", "json"]:
         """Return whether people or machines read it."""
         ...
+
+
+def name_process(**facts: str) -> None:
+    """Put these facts (which process, which role) on every event of this process and of those it forks from now on."""
+    _process.clear()
+    _process.update(facts)
 
 
 def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
@@ -64,6 +82,10 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.level)
+    logging.captureWarnings(capture=True)
+    for name in _OWN_HANDLERS:
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
@@ -79,9 +101,9 @@ def configure(settings: LogSettings, stream: TextIO | None = None) -> None:
 
 
 @contextmanager
-def bound(*, job_id: str = "", request_id: str = "") -> Iterator[None]:
-    """Put the job and the request on every event inside; empty ones are left out."""
-    names = {"job_id": job_id, "request_id": request_id}
+def bound(*, job_id: str = "", request_id: str = "", step: str = "") -> Iterator[None]:
+    """Put the job, the request and the step on every event inside; empty ones are left out."""
+    names = {"job_id": job_id, "request_id": request_id, "step": step}
     with structlog.contextvars.bound_contextvars(**{k: v for k, v in names.items() if v}):
         yield
 
@@ -114,9 +136,17 @@ def _masked(name: str, value: Any) -> Any:
     return value
 
 
+def _add_process(_logger: object, _method: str, event: Event) -> Event:
+    for name, value in _process.items():
+        event.setdefault(name, value)
+    event["pid"] = os.getpid()
+    return event
+
+
 def _shared() -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
+        _add_process,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.PositionalArgumentsFormatter(),

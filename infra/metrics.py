@@ -41,7 +41,26 @@ FETCH_SECONDS = Histogram(
 STEPS = Counter(
     "signal_search_steps", "Job steps tried, by outcome.", ["task", "outcome"], registry=REGISTRY
 )
+STEP_WAIT_SECONDS = Histogram(
+    "signal_search_step_wait_seconds",
+    "Time from when a job step was due to when a worker claimed it.",
+    ["task"],
+    registry=REGISTRY,
+    buckets=_SECONDS,
+)
+OFFERS = Counter(
+    "signal_search_offers",
+    "Requests offered to the frontier, by what became of them; a look again at an open one counts again.",
+    ["disposition"],
+    registry=REGISTRY,
+)
 JOBS = Counter("signal_search_jobs", "Jobs ended, by state.", ["state"], registry=REGISTRY)
+SPENT = Counter(
+    "signal_search_spent",
+    "What ended jobs have spent, by dimension.",
+    ["dimension"],
+    registry=REGISTRY,
+)
 HTTP_REQUESTS = Counter(
     "signal_search_http_requests",
     "Requests to the gateway.",

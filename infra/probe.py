@@ -1,10 +1,16 @@
-"""Short questions to our own processes: are you there? As a health check: `python -m infra.probe PORT PATH`."""
+"""Short questions to our own processes: are you there?
 
+As health checks: `python -m infra.probe PORT PATH` asks a server of this machine, `python -m infra.probe worker`
+whether a worker of this machine gave a sign of life.
+"""
+
+import platform
 import sys
 from http.client import HTTPConnection, HTTPException
 
 from infra.heartbeat import live_workers
 from infra.redis import connect, store_errors
+from infra.settings import current
 
 _HTTP_TIMEOUT_S = 2.0
 
@@ -53,8 +59,23 @@ def beating_pids(redis_url: str) -> set[int]:
         client.close()
 
 
+def is_worker_here(redis_url: str) -> bool:
+    """Return whether a worker of this machine (in a container: of this container) gave a sign of life.
+
+    Raises:
+        StoreFailed: when the store does not answer.
+    """
+    client = connect(redis_url)
+    try:
+        return any(each.name.endswith(f"@{platform.node()}") for each in live_workers(client))
+    finally:
+        client.close()
+
+
 def main(arguments: list[str]) -> int:
-    """Return 0 when the local port answers a GET of the path with 200, else 1."""
+    """Return 0 when the local port answers a GET of the path with 200, or a worker of this machine lives; else 1."""
+    if arguments == ["worker"]:
+        return 0 if is_worker_here(current().redis_url) else 1
     port, path = arguments
     return 0 if answers("127.0.0.1", int(port), path) else 1
 

@@ -123,6 +123,7 @@ class Queue(_Section):
     reconcile_s: Seconds
     recheck_s: Seconds
     heartbeat_s: Seconds
+    stop_s: Annotated[float, Field(ge=0, le=600)]
 
 
 class Jobs(_Section):

@@ -3,6 +3,9 @@
 A step is `due`, `claimed`, `idle` (it rests until it is rung or its wake time comes) or `dead` (too many attempts).
 Ringing a claimed step makes it look again when it is done, so no news is lost and never two workers hold one step.
 Every claim carries a fence; what a worker with an old fence says is answered `superseded` and changes nothing.
+
+Beside the bells, which are rung again and again, the ledger knows since when each step waits for a worker: that is what
+shows a role that nobody plays.
 """
 
 from collections.abc import Sequence
@@ -23,8 +26,10 @@ _SCRIPTS = load(
     "step_claim",
     "step_done",
     "step_retry",
+    "step_give_back",
     "step_renew",
     "steps_overdue",
+    first="step",
 )
 
 Done = Literal["left", "resting", "again", "superseded"]
@@ -50,12 +55,21 @@ def make_call(
 
 
 class StepClaim(Struct, frozen=True, kw_only=True):
-    """The answer to a claim. Only `claimed` gives the right to act; `dead` tells to end the job."""
+    """The answer to a claim. Only `claimed` gives the right to act; `dead` tells to end the job.
+
+    waited_ms: how long the step was due before this claim.
+    """
 
     outcome: Literal["claimed", "held", "gone", "dead"]
     fence: int = 0
     attempt: int = 0
     rung: int = 0
+    waited_ms: int = 0
+
+
+def task_of(step_id: str) -> str:
+    """Return the task of a step id, which is JOB/TASK or JOB/TASK/NAME."""
+    return step_id.split("/", 2)[1]
 
 
 class Steps:
@@ -68,6 +82,7 @@ class Steps:
         """Work on `redis`."""
         self._redis = redis
         self._rules = rules
+        self._held: dict[str, StepClaim] = {}
 
     def make(self, step_id: str, task: str, *, wake_ms: int = 0, now_ms: int = 0) -> bool:
         """Create a step that is due now; its bell is rung again after the grace time. Idempotent.
@@ -86,15 +101,19 @@ class Steps:
     def claim(self, step_id: str, *, now_ms: int = 0) -> StepClaim:
         """Try to get the step for one lease."""
         args = (step_id, now_ms, self._rules.lease_ms, self._rules.max_attempts)
-        outcome, fence, attempt, rung = cast(
-            "tuple[bytes, int, int, int]", self._run("step_claim", step_id, args)
+        outcome, fence, attempt, rung, waited_ms = cast(
+            "tuple[bytes, int, int, int, int]", self._run("step_claim", step_id, args)
         )
-        return StepClaim(
+        claim = StepClaim(
             outcome=cast('Literal["claimed", "held", "gone", "dead"]', outcome.decode()),
             fence=fence,
             attempt=attempt,
             rung=rung,
+            waited_ms=waited_ms,
         )
+        if claim.outcome == "claimed":
+            self._held[step_id] = claim
+        return claim
 
     def rest(self, step_id: str, claim: StepClaim, *, wake_ms: int, now_ms: int = 0) -> Done:
         """End a claim; the step rests until it is rung or `wake_ms` have passed (0: until rung)."""
@@ -106,7 +125,21 @@ class Steps:
 
     def retry(self, step_id: str, claim: StepClaim, *, wait_ms: int, now_ms: int = 0) -> bool:
         """Give the claim back to be tried again after `wait_ms`."""
+        self._forget(step_id, claim)
         return self._run("step_retry", step_id, (step_id, claim.fence, now_ms, wait_ms)) == 1
+
+    def give_back(self, *, now_ms: int = 0) -> list[str]:
+        """Give every claim of this process back, for a worker that leaves; return the ids of the steps.
+
+        They are due at once and their attempts uncounted; what is still said under the old claims changes nothing.
+        """
+        given = []
+        for step_id, claim in list(self._held.items()):
+            self._forget(step_id, claim)
+            args = (step_id, claim.fence, now_ms, self._rules.grace_ms)
+            if self._run("step_give_back", step_id, args) == 1:
+                given.append(step_id)
+        return given
 
     def renew(self, step_id: str, claim: StepClaim, *, now_ms: int = 0) -> bool:
         """Prolong the lease. False when another worker has the step now."""
@@ -121,6 +154,7 @@ class Steps:
                 shard = keys.step_shard(step_id)
                 trip.delete(keys.step(shard, step_id))
                 trip.zrem(keys.steps_due(shard), step_id)
+                trip.zrem(keys.steps_waiting(shard, task_of(step_id)), step_id)
             trip.execute()
 
     def overdue(self, *, limit: int = 100, now_ms: int = 0) -> list[tuple[str, str]]:
@@ -154,13 +188,19 @@ class Steps:
                 for step_id in ids
             ]
             gone = [step_id for step_id, task in tasks if task is None]
-            if gone:
-                self._redis.zrem(keys.steps_due(shard), *gone)
+            for step_id in gone:
+                self._redis.zrem(keys.steps_due(shard), step_id)
+                self._redis.zrem(keys.steps_waiting(shard, task_of(step_id)), step_id)
         return [(step_id, cast("bytes", task).decode()) for step_id, task in tasks if task]
 
     def _done(self, step_id: str, claim: StepClaim, wake_ms: int, now_ms: int) -> Done:
+        self._forget(step_id, claim)
         args = (step_id, claim.fence, claim.rung, now_ms, wake_ms, self._rules.grace_ms)
         return cast("Done", cast("bytes", self._run("step_done", step_id, args)).decode())
+
+    def _forget(self, step_id: str, claim: StepClaim) -> None:
+        if self._held.get(step_id) is claim:  # not a later claim by another thread
+            del self._held[step_id]
 
     def _run(self, name: str, step_id: str, args: Sequence[Argument]) -> object:
         shard = keys.step_shard(step_id)

@@ -5,16 +5,25 @@ no acknowledgement emulation (`infra/broker.py`), no countdown or retry (parked 
 expire.
 """
 
-from collections.abc import Callable
+import logging
+import signal
+from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, Protocol
 
-from celery import Celery, bootsteps
+from celery import Celery, bootsteps, signals
+from celery.exceptions import OperationalError
+from celery.worker import state
 
 from infra.broker import broker_url, is_redis, transport_options
 from infra.roles import TASK_QUEUES
 from infra.settings import Settings
 
 _MODULE = "workers.tasks"
+_ENDING = "End"
+_LOG = logging.getLogger(__name__)
+# A connection that the broker has closed meanwhile costs one try; nobody waits longer for a bell.
+_ONCE_MORE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 BELL_EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
 
@@ -42,7 +51,6 @@ def make_app(settings: Settings) -> Celery:
         worker_disable_prefetch=is_redis(settings.broker),  # RabbitMQ keeps to the multiplier
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        worker_soft_shutdown_timeout=10,
         # Under the lease of a step, so that a hung task dies before its step is given to another worker.
         task_soft_time_limit=settings.queue.lease_s * 0.8,
         task_time_limit=settings.queue.lease_s * 0.9,
@@ -50,15 +58,21 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def send_bell(app: Celery, task: str, step_id: str) -> None:
-    """Send the bell of a task for a step."""
-    app.send_task(
-        task_name(task),
-        args=[step_id],
-        queue=TASK_QUEUES[task],
-        expires=BELL_EXPIRES_S,
-        ignore_result=True,
-    )
+def send_bell(app: Celery, task: str, step_id: str) -> bool:
+    """Send the bell of a task for a step. Fails open: False when the broker did not take it; it is rung again."""
+    try:
+        app.send_task(
+            task_name(task),
+            args=[step_id],
+            queue=TASK_QUEUES[task],
+            expires=BELL_EXPIRES_S,
+            ignore_result=True,
+            retry_policy=_ONCE_MORE,
+        )
+    except (OperationalError, OSError):
+        _LOG.warning("a bell was not sent; it will be rung again")
+        return False
+    return True
 
 
 class Background(Protocol):
@@ -73,11 +87,65 @@ class Background(Protocol):
         ...
 
 
+class Ending(Background, Protocol):
+    """What keeps the time when a worker ends."""
+
+    def heard(self) -> None:
+        """Note a signal to end; called in a signal handler."""
+        ...
+
+
+Pids = Callable[[], Sequence[int]]
+
+
 def add_background(app: Celery, name: str, make: Callable[[str], Background]) -> None:
     """Run `make(worker name)` in every worker of this application, from after its pool is up until it stops."""
+    _add_step(app, name, lambda worker: make(worker.hostname))
 
+
+def add_ending(app: Celery, make: Callable[[Pids], Ending]) -> None:
+    """End every worker of this application at SIGTERM and SIGINT, and tell `make(process ids of its pool)` of each.
+
+    To be called before backgrounds are added.
+
+    Celery's own handlers are replaced: they wait for ever at the first signal and lose what is at work at the second.
+    """
+
+    def begin(worker: Any) -> Ending:
+        ending = make(lambda: worker.pool.info.get("processes", ()))
+
+        def handle(_number: int, _frame: FrameType | None) -> None:
+            vars(state)["should_stop"] = 0  # Celery's loop looks at it and ends with this exit code
+            ending.heard()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, handle)
+        return ending
+
+    _add_step(app, _ENDING, begin)
+
+
+def own_the_log(configure: Callable[[], None]) -> None:
+    """Call `configure` where Celery would set up logging of its own."""
+
+    def set_up(**_given: object) -> None:
+        configure()
+
+    signals.setup_logging.connect(set_up, weak=False)
+
+
+def on_name(tell: Callable[[str], None]) -> None:
+    """Call `tell` with the worker's name before its pool forks, so that the processes inherit what it did."""
+
+    def begin(*, sender: str, **_more: object) -> None:
+        tell(sender)
+
+    signals.celeryd_init.connect(begin, weak=False)
+
+
+def _add_step(app: Celery, name: str, make: Callable[[Any], Background]) -> None:
     def start(self: Any, worker: Any) -> None:
-        self.background = make(worker.hostname)
+        self.background = make(worker)
         self.background.start()
 
     def stop(self: Any, _worker: Any) -> None:
@@ -85,6 +153,11 @@ def add_background(app: Celery, name: str, make: Callable[[str], Background]) ->
         if background is not None:
             background.stop()
 
-    # The pool first: a pool that forks must not copy our threads.
-    parts = {"requires": {"celery.worker.components:Pool"}, "start": start, "stop": stop}
-    app.steps["worker"].add(type(name, (bootsteps.StartStopStep,), {**parts, "terminate": stop}))
+    # The pool first: a pool that forks must not copy our threads. Then who hears signals, then the signs of life.
+    steps = app.steps["worker"]
+    before = {
+        "celery.worker.components:Pool",
+        *(each for each in steps if each.__name__ == _ENDING),
+    }
+    parts = {"requires": before, "start": start, "stop": stop, "terminate": stop}
+    steps.add(type(name, (bootsteps.StartStopStep,), parts))

@@ -32,7 +32,7 @@ _SOONEST_S = 0.001
 _REAP_S = 1.0
 _LISTEN_MS = 10_000
 _STORE_RETRY_S = 0.5
-_STOP_S = 15.0
+_HAND_BACK_S = 3.0
 _ASK_AGAIN_S = 0.1
 
 _LOST = FetchOutcome(
@@ -52,30 +52,56 @@ class FetchLoop:
         self._bell = bell
         self._thread = threading.Thread(target=self._run, name="fetch-loop", daemon=True)
         self._stop: Callable[[], None] = lambda: None
+        self._hand_back: Callable[[], None] = lambda: None
         self._was_stopped = False
+        self._fetchers: Fetchers | None = None
 
     def start(self) -> None:
         """Begin to fetch."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Take no new requests, finish those in flight, return when done or after some seconds."""
+    def end(self) -> None:
+        """Take no new requests; returns at once."""
         self._was_stopped = True
         self._stop()
-        self._thread.join(_STOP_S)
+
+    def hand_back(self) -> None:
+        """Take no new requests and give those in flight back to their hosts' queues; returns at once."""
+        self.end()
+        self._hand_back()
+
+    def stop(self) -> None:
+        """Take no new requests, finish those in flight, hand back what takes longer than `queue.stop_s`."""
+        self.end()
+        self._thread.join(self._settings.queue.stop_s)
+        if self._thread.is_alive():
+            self.hand_back()
+            self._thread.join(_HAND_BACK_S)
 
     def _run(self) -> None:
-        uvloop.run(self._main())
+        with suppress(asyncio.CancelledError):  # told to end while it still opened its tools
+            uvloop.run(self._main())
 
     async def _main(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop, opening = asyncio.get_running_loop(), asyncio.current_task()
+        self._stop = lambda: _call(loop, lambda: self._end_now(opening))
+        self._hand_back = lambda: _call(loop, lambda: self._end_now(opening, at_once=True))
+        if self._was_stopped:  # before there was anything to stop
+            return
         tools = open_toolbox(self._settings, self._bell)
         async with Exchanges(self._settings, tools.clock) as exchanges:
-            fetchers = Fetchers(tools, exchanges)
-            self._stop = lambda: _call(loop, fetchers.end)
-            if self._was_stopped:  # before there was anything to stop
-                fetchers.end()
-            await fetchers.run()
+            self._fetchers = Fetchers(tools, exchanges)
+            await self._fetchers.run()
+
+    def _end_now(self, opening: "asyncio.Task[None] | None", *, at_once: bool = False) -> None:
+        """End the fetchers, or the opening of what they need."""
+        if self._fetchers is None:
+            if opening is not None:
+                opening.cancel()
+        elif at_once:
+            self._fetchers.hand_back()
+        else:
+            self._fetchers.end()
 
 
 def _call(loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
@@ -115,7 +141,7 @@ class Fetchers:
         self._done: list[Completion] = []
         self._outcomes: dict[str, FetchOutcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._in_flight = 0
+        self._claims: dict[asyncio.Task[None], Claim] = {}
         self._news = asyncio.Event()
         self._ending = False
 
@@ -123,6 +149,20 @@ class Fetchers:
         """Take no new requests."""
         self._ending = True
         self._news.set()
+
+    def hand_back(self) -> None:
+        """Take no new requests and end those in flight, each back at the head of its host's queue."""
+        self.end()
+        self._spawn(self._give_back(dict(self._claims)), "hand back")
+
+    async def _give_back(self, claims: dict[asyncio.Task[None], Claim]) -> None:
+        await _end(*claims)
+        # What was sent may have arrived: the hosts rest as after a crash.
+        pause_ms = self._exchanges.restart_pause_ms
+        for task, claim in claims.items():
+            if task.cancelled():
+                with suppress(StoreFailed):  # then its lease has to expire
+                    await self._frontier.postpone(claim, pause_ms=pause_ms)
 
     async def run(self) -> None:
         """Fetch until `end` was called and nothing is in flight."""
@@ -140,15 +180,14 @@ class Fetchers:
         """Complete what is done and claim what is due, in one trip; then wait for whichever comes first."""
         self._news.clear()
         done, self._done = self._done, []
-        want = 0 if self._ending else self._settings.fetch.concurrency - self._in_flight
+        want = 0 if self._ending else self._settings.fetch.concurrency - len(self._claims)
         try:
             turn = await self._exchanges.turn(done, want)
         except StoreFailed:
             self._done = done + self._done
             raise
         for claim in turn.claims:
-            self._in_flight += 1
-            self._spawn(self._fetch(claim), f"fetch {claim.uid}")
+            self._claims[self._spawn(self._fetch(claim), f"fetch {claim.uid}")] = claim
         self._tell(turn.deliveries)
         for completion in done:
             self._outcomes.pop(completion.uid, None)
@@ -160,13 +199,15 @@ class Fetchers:
             async with asyncio.timeout(seconds):
                 await self._news.wait()
 
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
+        return task
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._claims.pop(task, None)
         self._news.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             # Its lease expires and the request is tried again, a bounded number of times.
@@ -179,8 +220,6 @@ class Fetchers:
         except StoreFailed:
             _log.warning("the store does not answer; the request is left to its lease")
             return
-        finally:
-            self._in_flight -= 1
         if isinstance(result, Postponed):
             return
         FETCHES.labels(outcome=result.outcome.reason or str(result.outcome.state)).inc()

@@ -9,7 +9,7 @@ from signal_search.errors import StoreFailed
 from infra.heartbeat import beat, leave
 from infra.metrics import Publisher
 from infra.roles import Role
-from workers.pipeline.source_board import post_sources
+from workers.pipeline.source_board import post_sources, repost_sources
 from workers.toolbox import Toolbox
 
 _log = structlog.get_logger("workers.reconciler")
@@ -36,11 +36,17 @@ class Reconciler:
         self._started_ms = tools.clock.now_ms()
         self._period_s = tools.settings.queue.reconcile_s
         self._ended = threading.Event()
+        self._resigned = False
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
     def start(self) -> None:
         """Begin to look."""
         self._thread.start()
+
+    def resign(self) -> None:
+        """Take down the sign of life, for a worker that takes nothing new; lost bells are still rung."""
+        self._resigned = True
+        leave(self._tools.redis, self._worker)
 
     def stop(self) -> None:
         """Stop looking, publish the last counts and take down the sign of life."""
@@ -61,15 +67,23 @@ class Reconciler:
                 return
 
     def look(self) -> int:
-        """Ring every overdue bell once and give back expired holds; return how many bells were rung."""
-        overdue = self._tools.steps.overdue()
-        for step_id, task in overdue:
-            self._tools.bell(task, step_id)
+        """Ring every overdue bell once and give back expired holds; return how many bells were rung.
+
+        A broker that takes no bell is asked again at the next look: each may cost seconds, and the sign of life waits.
+        """
+        rung = 0
+        for step_id, task in self._tools.steps.overdue():
+            if self._tools.bell(task, step_id) is False:
+                break
+            rung += 1
         self._tools.ledger.expire()
-        return len(overdue)
+        return rung
 
     def _beat(self) -> None:
         self._publisher.publish()
+        if self._resigned:
+            return
+        repost_sources(self._tools)
         beat(
             self._tools.redis,
             self._worker,

@@ -18,8 +18,8 @@ from infra.steps import StepRules, Steps
 from workers.fetching.pace import Paces, paces_of
 from workers.registry import Registry
 
-Bell = Callable[[str, str], None]
-"""Send the bell of a task for a step: (task, step id). It may be lost; the reconciler rings again."""
+Bell = Callable[[str, str], object]
+"""Send the bell of a task for a step: (task, step id). It may be lost (False says so); the reconciler rings again."""
 
 
 @dataclass(frozen=True)

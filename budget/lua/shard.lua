@@ -4,6 +4,7 @@
 -- Returns: nothing by itself
 local PREFIX = KEYS[1]
 local READY, LEASES, LOAD = PREFIX .. ':ready', PREFIX .. ':leases', PREFIX .. ':load'
+local SUSPENDED = PREFIX .. ':suspended'
 -- Keys outlive what they remember by this much, for a clock that is asked elsewhere.
 local MARGIN_MS = 60000
 
@@ -91,6 +92,10 @@ local function free(uid, host, pause_ms, suspend_ms, reason)
   end
   if suspend_ms > 0 and now + suspend_ms > m.suspended then
     m.suspended, m.reason = now + suspend_ms, reason
+    -- For who counts them: the hosts themselves are found by name only.
+    redis.call('ZREMRANGEBYSCORE', SUSPENDED, '-inf', now)
+    redis.call('ZADD', SUSPENDED, m.suspended, host)
+    redis.call('PEXPIRE', SUSPENDED, math.max(suspend_ms + MARGIN_MS, redis.call('PTTL', SUSPENDED)))
   end
   remember(host, m)
   reschedule(host, m)

@@ -4,12 +4,12 @@
 -- Returns 'left', 'resting', 'again' (ring the bell) or 'superseded' (the fence is old: nothing was changed).
 local v = redis.call('HMGET', KEYS[2], 'fence', 'rung')
 if v[1] ~= ARGV[2] then return 'superseded' end
-local now = tonumber(ARGV[4])
-if now == 0 then local t = redis.call('TIME'); now = t[1] * 1000 + math.floor(t[2] / 1000) end
+local now = clock(ARGV[4])
 local wake = tonumber(ARGV[5])
 if wake < 0 then
   redis.call('DEL', KEYS[2])
   redis.call('ZREM', KEYS[1], ARGV[1])
+  redis.call('ZREM', waiting(ARGV[1]), ARGV[1])
   return 'left'
 end
 redis.call('HSET', KEYS[2], 'attempt', 0)
@@ -17,6 +17,7 @@ redis.call('HDEL', KEYS[2], 'lease')
 if tonumber(v[2]) > tonumber(ARGV[3]) then
   redis.call('HSET', KEYS[2], 'state', 'due')
   redis.call('ZADD', KEYS[1], now + tonumber(ARGV[6]), ARGV[1])
+  redis.call('ZADD', waiting(ARGV[1]), now, ARGV[1])
   return 'again'
 end
 redis.call('HSET', KEYS[2], 'state', 'idle')

@@ -3,8 +3,7 @@
 -- ARGV: step id, fence, now ms (0: ask the server), lease ms
 -- Returns 1, or 0 when the fence is old.
 if redis.call('HGET', KEYS[2], 'fence') ~= ARGV[2] then return 0 end
-local now = tonumber(ARGV[3])
-if now == 0 then local t = redis.call('TIME'); now = t[1] * 1000 + math.floor(t[2] / 1000) end
+local now = clock(ARGV[3])
 redis.call('HSET', KEYS[2], 'lease', now + tonumber(ARGV[4]))
 redis.call('ZADD', KEYS[1], now + tonumber(ARGV[4]), ARGV[1])
 return 1

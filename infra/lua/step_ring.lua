@@ -6,8 +6,8 @@ local state = redis.call('HGET', KEYS[2], 'state')
 if not state or state == 'dead' then return {0, ''} end
 redis.call('HINCRBY', KEYS[2], 'rung', 1)
 if state ~= 'idle' then return {0, ''} end
-local now = tonumber(ARGV[2])
-if now == 0 then local t = redis.call('TIME'); now = t[1] * 1000 + math.floor(t[2] / 1000) end
+local now = clock(ARGV[2])
 redis.call('HSET', KEYS[2], 'state', 'due')
 redis.call('ZADD', KEYS[1], now + tonumber(ARGV[3]), ARGV[1])
+redis.call('ZADD', waiting(ARGV[1]), now, ARGV[1])
 return {1, redis.call('HGET', KEYS[2], 'task')}

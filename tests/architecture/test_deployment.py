@@ -19,7 +19,7 @@ KNOWN = {
     "image", "build", "command", "environment", "volumes", "depends_on", "restart", "init", "read_only", "tmpfs",
     "cap_drop", "security_opt", "ports", "healthcheck", "profiles", "network_mode",
 }  # fmt: skip
-OURS = [name for name, each in SERVICES.items() if each["command"][0] == "signal-search"]
+OURS = [name for name, each in SERVICES.items() if each["command"][:1] == ["signal-search"]]
 
 
 # Typer brings its own copy of click and does not export this class; BadParameter is one of its children.
@@ -35,9 +35,13 @@ def parse(command: str, arguments: list[str]) -> Any:
 
 
 def test_the_services_are_the_stack() -> None:
-    assert set(SERVICES) == {"redis", "gateway", "crawl", "reduce", "flower", "loopback-web"}
+    assert set(SERVICES) == {
+        *("redis", "gateway", "crawl", "reduce", "flower"),
+        *("loopback-web", "prometheus", "grafana"),
+    }
     assert set(OURS) == {"gateway", "crawl", "reduce", "flower"}
     assert SERVICES["loopback-web"]["profiles"] == ["try"]
+    assert SERVICES["prometheus"]["profiles"] == SERVICES["grafana"]["profiles"] == ["watch"]
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
@@ -96,7 +100,7 @@ def test_redis_keeps_its_data_and_answers_for_its_health() -> None:
     assert "./infra/deploy/redis.conf:/etc/signal.conf:ro" in redis["volumes"]
     assert "redis:/data" in redis["volumes"]
     assert "ping" in redis["healthcheck"]["test"][1]
-    assert set(COMPOSE["volumes"]) == {"redis", "data"}
+    assert set(COMPOSE["volumes"]) == {"redis", "data", "prometheus", "grafana"}
 
 
 def test_flower_is_guarded_and_checks_its_own_health() -> None:

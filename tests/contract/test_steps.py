@@ -110,3 +110,65 @@ def test_a_dropped_step_leaves_nothing(steps: Steps, redis: Redis):
     steps.make(STEP, "reduce", now_ms=NOW)
     steps.drop(STEP)
     assert redis.keys("*") == []
+
+
+# --- since when a step waits for a worker ------------------------------------------------------------------------------
+
+
+def test_a_claim_says_how_long_the_step_was_due(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.overdue(now_ms=NOW + 100)  # ringing again does not make it younger
+    steps.overdue(now_ms=NOW + 700)
+    first = steps.claim(STEP, now_ms=NOW + 800)
+    assert first.waited_ms == 800
+    steps.rest(STEP, first, wake_ms=5000, now_ms=NOW + 900)
+    steps.overdue(now_ms=NOW + 6000)  # it woke at 5900
+    second = steps.claim(STEP, now_ms=NOW + 6030)
+    assert second.waited_ms == 130
+    steps.retry(STEP, second, wait_ms=1000, now_ms=NOW + 6100)
+    third = steps.claim(STEP, now_ms=NOW + 7150)
+    assert third.waited_ms == 50
+    steps.overdue(now_ms=NOW + 8200)  # its worker died: the lease ended at 8150
+    assert steps.claim(STEP, now_ms=NOW + 8400).waited_ms == 250
+
+
+def test_news_for_an_idle_step_count_from_the_ring(steps: Steps):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.rest(STEP, steps.claim(STEP, now_ms=NOW), wake_ms=0, now_ms=NOW)
+    steps.ring(STEP, now_ms=NOW + 70)
+    steps.ring(STEP, now_ms=NOW + 90)
+    claim = steps.claim(STEP, now_ms=NOW + 100)
+    assert claim.waited_ms == 30
+    steps.ring(STEP, now_ms=NOW + 110)
+    assert steps.rest(STEP, claim, wake_ms=0, now_ms=NOW + 120) == "again"
+    assert steps.claim(STEP, now_ms=NOW + 125).waited_ms == 5
+
+
+# --- a worker that leaves -----------------------------------------------------------------------------------------------
+
+
+def test_what_a_leaving_worker_holds_is_due_at_once_and_its_attempt_uncounted(
+    steps: Steps, redis: Redis
+):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.make("job_2/plan", "plan", now_ms=NOW)
+    steps.make("job_3/plan", "plan", now_ms=NOW)
+    held = steps.claim(STEP, now_ms=NOW)
+    done = steps.claim("job_2/plan", now_ms=NOW)
+    steps.leave("job_2/plan", done, now_ms=NOW + 1)
+    assert steps.give_back(now_ms=NOW + 10) == [STEP]
+    assert steps.give_back(now_ms=NOW + 11) == []
+    assert steps.leave(STEP, held, now_ms=NOW + 12) == "superseded"
+    other = Steps(redis, RULES)
+    again = other.claim(STEP, now_ms=NOW + 20)
+    assert (again.outcome, again.attempt, again.waited_ms) == ("claimed", 1, 10)
+    assert other.leave(STEP, again, now_ms=NOW + 21) == "left"
+
+
+def test_a_step_that_is_someone_elses_by_now_is_not_given_back(steps: Steps, redis: Redis):
+    steps.make(STEP, "reduce", now_ms=NOW)
+    steps.claim(STEP, now_ms=NOW)
+    other = Steps(redis, RULES)
+    fresh = other.claim(STEP, now_ms=NOW + 1001)
+    assert steps.give_back(now_ms=NOW + 1002) == []
+    assert other.leave(STEP, fresh, now_ms=NOW + 1003) == "left"

@@ -8,7 +8,8 @@ from signal_search.contracts.job import JobEvent
 from signal_search.contracts.source import SkipReason
 from signal_search.errors import Broken, SignalSearchError, StoreFailed
 
-from infra.steps import StepClaim
+from infra.metrics import STEP_WAIT_SECONDS
+from infra.steps import StepClaim, task_of
 from workers.pipeline.ending import end_job
 from workers.pipeline.refusal import refuse
 from workers.toolbox import Toolbox
@@ -44,6 +45,7 @@ def attempt(tools: Toolbox, step_id: str, work: Work) -> str:
         _give_up(tools, step_id)
     if claim.outcome != "claimed":
         return claim.outcome
+    STEP_WAIT_SECONDS.labels(task=task_of(step_id)).observe(claim.waited_ms / 1000)
     try:
         after = work(tools, step_id)
     except SignalSearchError:
@@ -59,7 +61,7 @@ def _finish(tools: Toolbox, step_id: str, claim: StepClaim, after: Next) -> str:
         return tools.steps.leave(step_id, claim)
     done = tools.steps.rest(step_id, claim, wake_ms=after.wake_ms)
     if done == "again":
-        tools.bell(step_id.split("/")[1], step_id)  # JOB/TASK or JOB/TASK/NAME
+        tools.bell(task_of(step_id), step_id)
     return done
 
 

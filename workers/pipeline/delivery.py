@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dataclasses import replace as dataclass_replace
 
 import msgspec
+import structlog
 import zstandard
 from msgspec.structs import replace
 from signal_search.contracts.budget import Amounts, Dimension
@@ -14,10 +15,13 @@ from signal_search.contracts.source import FetchOutcome
 from signal_search.contracts.trace import FetchFinished
 
 from infra.job_store import life_ms
+from infra.logging import bound
 from scoring.passages import estimate_tokens
 from workers.fetching.stored_reply import StoredReply
 from workers.pipeline.state import call_of, fold
 from workers.toolbox import Toolbox
+
+_log = structlog.get_logger("workers.delivery")
 
 _REPLY = msgspec.msgpack.Decoder(StoredReply)
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -69,7 +73,23 @@ def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
         return False
     write_down(tools, stored.spec, _with_sources(tools, job_id, told))
     tools.ring(f"{job_id}/reduce")
+    with bound(job_id=job_id, request_id=stored.spec.request_id):
+        for each in told:
+            _note(each)
     return True
+
+
+def _note(told: Told) -> None:
+    outcome = told.outcome
+    _log.info(
+        "fetch told",
+        fetch_id=told.fetch_id,
+        state=str(outcome.state),
+        reason=str(outcome.reason),
+        status=outcome.status,
+        documents=len(outcome.parsed.documents),
+        paid=told.paid,
+    )
 
 
 def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:

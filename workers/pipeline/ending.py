@@ -1,6 +1,7 @@
 """The end of a job: one terminal entry, then nothing of it is left in the queues."""
 
 import msgspec
+import structlog
 from signal_search.contracts.job import JobEvent, JobState
 from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Ended
@@ -10,9 +11,13 @@ from budget.policy import job_level
 from budget.slots import free_job
 from infra.ids import digest
 from infra.job_store import StoredJob
+from infra.logging import bound
+from infra.metrics import SPENT
 from workers.pipeline.delivery import spent_on
 from workers.pipeline.state import JobView, fold
 from workers.toolbox import Toolbox
+
+_log = structlog.get_logger("workers.ending")
 
 _STATES = {
     JobEvent.SUCCEED: JobState.SUCCEEDED,
@@ -46,7 +51,19 @@ def end_job(
     )
     was_open = tools.store.end(stored.spec, event, ended, result=raw) is not None
     clear_job(tools, stored)
+    if was_open:
+        _tell(tools, stored, ended)
     return was_open
+
+
+def _tell(tools: Toolbox, stored: StoredJob, ended: Ended) -> None:
+    """Count what the job spent, and say that it has ended."""
+    spent = tools.ledger.balance(job_level(stored.spec.id)).used
+    for dimension, amount in spent.items():
+        SPENT.labels(dimension=dimension.value).inc(amount)
+    with bound(job_id=stored.spec.id, request_id=stored.spec.request_id):
+        took_ms = ended.at_ms - stored.spec.created_at_ms
+        _log.info("job ended", state=ended.state.value, code=ended.error_code, took_ms=took_ms)
 
 
 def clear_job(tools: Toolbox, stored: StoredJob) -> None:

@@ -92,7 +92,11 @@ class Exchanges:
 
     async def __aenter__(self) -> Self:
         """Return the opened exchanges, ready to parse: what is claimed must not wait for that."""
-        await self._pool.warm()
+        try:
+            await self._pool.warm()
+        except asyncio.CancelledError:  # told to end before it began
+            self._pool.close()
+            raise
         return self
 
     async def __aexit__(

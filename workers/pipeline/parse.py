@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import resource
+import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -127,11 +128,10 @@ class ParsePool:
 
     def _open(self) -> ProcessPoolExecutor:
         # Spawned, not forked: the worker has threads and open connections.
+        spawn = multiprocessing.get_context("spawn")
+        limits = (self._memory_mib,)
         return ProcessPoolExecutor(
-            self._processes,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_limit_memory,
-            initargs=(self._memory_mib,),
+            self._processes, mp_context=spawn, initializer=_begin, initargs=limits
         )
 
     def _replace(self, pool: ProcessPoolExecutor) -> None:
@@ -140,12 +140,16 @@ class ParsePool:
         _kill(pool)
 
 
+def _begin(memory_mib: int) -> None:
+    # Ctrl-C reaches every process of a terminal; this one ends when its worker does, which first finishes its work.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit_memory(memory_mib)
+
+
 def _limit_memory(mib: int) -> None:
     """Bound what this process may allocate: data, not address space, of which libraries map more than they use."""
     if mib:
-        with suppress(
-            ValueError, OSError
-        ):  # a stricter limit is there already, or the system knows none
+        with suppress(ValueError, OSError):  # a stricter limit is there already, or none are known
             resource.setrlimit(resource.RLIMIT_DATA, (mib * 2**20, mib * 2**20))
 
 

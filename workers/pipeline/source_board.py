@@ -22,6 +22,18 @@ def post_sources(tools: Toolbox) -> None:
         tools.redis.set(keys.sources(), msgspec.json.encode(tools.registry.views()))
 
 
+def repost_sources(tools: Toolbox) -> None:
+    """Write the rows again if they are gone, as after a restart of the store without its data.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    with store_errors():
+        is_there = tools.redis.exists(keys.sources())
+    if not is_there:
+        post_sources(tools)
+
+
 def post_outcomes(tools: Toolbox, outcomes: Iterable[SourceOutcome]) -> None:
     """Write how each source did in the job that ended last, for a day; sites and feeds by address are left out.
 

@@ -33,6 +33,7 @@ class Script(Watch):
     def __init__(self, *reads: list[Located], max_waiters: int = 1) -> None:
         self._reads = iter(reads)
         self._free = max_waiters
+        self.is_closing = False
         self.asked: list[tuple[str, int]] = []
 
     async def read(self, job_id: str, *, after: str, timeout_ms: int) -> list[Located]:
@@ -102,6 +103,30 @@ def test_what_is_no_event_id(given: str):
     assert caught.value.field == "Last-Event-ID"
 
 
+def test_a_server_that_ends_lets_go_of_its_streams(redis: Redis, redis_url: str):
+    """What is there is given, then the stream ends with a word of farewell; it is gone on with elsewhere."""
+
+    async def main() -> list[bytes]:
+        client = connect_async(redis_url)
+        watch = Watch(client, FixedClock(NOW_MS))
+
+        async def is_over() -> bool:
+            return False
+
+        events = stream(watch, "job_1", after=START, is_over=is_over)
+        got = [await anext(events)]
+        asyncio.get_running_loop().call_later(0.1, watch.close)
+        got += [each async for each in events]  # without the end: for ever
+        assert await watch.read("job_1", after=START, timeout_ms=60_000) == []
+        await client.aclose()
+        return got
+
+    assert asyncio.run(main()) == [
+        b"retry: 2000\n\n",
+        b": this server ends; come back with Last-Event-ID\n\n",
+    ]
+
+
 # --- waiting, over a real store
 
 
@@ -135,6 +160,18 @@ class Moving(FixedClock):
     def monotonic(self) -> float:
         self.advance(10)
         return super().monotonic()
+
+
+def test_waiting_ends_with_the_server(redis: Redis, redis_url: str):
+    async def main() -> bool:
+        client = connect_async(redis_url)
+        watch = Watch(client, FixedClock(NOW_MS))  # its time does not pass
+        asyncio.get_running_loop().call_later(0.1, watch.close)
+        answer = await watch.ended("job_1", within_s=60, receive=asyncio.Event().wait)  # type: ignore[arg-type]
+        await client.aclose()
+        return answer
+
+    assert asyncio.run(main()) is False
 
 
 def test_waiting_ends_with_the_job(redis: Redis, redis_url: str):

@@ -28,7 +28,7 @@ def test_every_role_is_complete() -> None:
 def test_a_worker_takes_its_role_s_queues(role: Role, expected: str) -> None:
     line = " ".join(command_lines.worker(role))
     assert line == (
-        f"{sys.executable} -m celery -A workers.worker worker {expected} "
+        f"{sys.executable} -m celery -q -A workers.worker worker {expected} "
         "--without-gossip --without-mingle --loglevel INFO"
     )
 

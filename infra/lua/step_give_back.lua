@@ -1,0 +1,13 @@
+-- Gives a claim back because its worker leaves: due at once, the attempt uncounted, and the old fence says nothing more.
+-- KEYS: due set, step hash
+-- ARGV: step id, fence, now ms (0: ask the server), grace ms
+-- Returns 1, or 0 when the fence is old.
+if redis.call('HGET', KEYS[2], 'fence') ~= ARGV[2] then return 0 end
+local now = clock(ARGV[3])
+redis.call('HSET', KEYS[2], 'state', 'due')
+redis.call('HDEL', KEYS[2], 'lease')
+redis.call('HINCRBY', KEYS[2], 'attempt', -1)
+redis.call('HINCRBY', KEYS[2], 'fence', 1)
+redis.call('ZADD', KEYS[1], now + tonumber(ARGV[4]), ARGV[1])
+redis.call('ZADD', waiting(ARGV[1]), now, ARGV[1])
+return 1
