@@ -12,10 +12,11 @@ from litestar.concurrency import sync_to_thread
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.watch import Watch
-from infra.clock import Clock, SystemClock
+from infra.clock import Clock
 from infra.metrics import Publisher
 from infra.redis import connect, connect_async
 from infra.settings import Settings
+from infra.store_clock import StoreClock
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -58,7 +59,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         connect_async(settings.redis_url),
         Bell(settings),
     )
-    clock = SystemClock()
+    clock = StoreClock(settings.redis_url)
     publisher = Publisher(redis, clock)
     app.state["door"] = Door(
         settings=settings,

@@ -21,12 +21,15 @@ from infra.metrics import JOBS
 from infra.redis import store_errors
 from infra.scripts import Argument, load
 
-_SCRIPTS = load(Path(__file__).with_name("lua"), "job_create", "job_transition", "job_end")
+_SCRIPTS = load(
+    Path(__file__).with_name("lua"), "job_create", "job_transition", "job_end", "jobs_overdue"
+)
 _SPEC = msgspec.json.Decoder(JobSpec)
 
 # Beyond the deadline: time to reduce and publish what is there.
 _GRACE_MS = 600_000
 _INDEX_MS = 31 * 86_400_000
+LOOK_AFTER_MS = 30_000  # time for the step and the job of one submission to be written
 
 
 class StoredJob(Struct, frozen=True, kw_only=True):
@@ -57,13 +60,18 @@ class JobStore:
         """Work on `redis`."""
         self._redis = redis
 
-    def create(self, spec: JobSpec) -> bool:
-        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists."""
+    def create(self, spec: JobSpec, *, look_after_ms: int = LOOK_AFTER_MS) -> bool:
+        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists.
+
+        look_after_ms: milliseconds after its submission from which `overdue` names it, until it is forgotten.
+        """
         entry = Submitted(at_ms=spec.created_at_ms, key="submitted", job=spec)
         names = [keys.job(spec.id), keys.job_log(spec.id), keys.job_once(spec.id)]
         args = (msgspec.json.encode(spec), entry.key, encode_entry(entry), life_ms(spec))
         index = keys.tenant_jobs(spec.tenant)
         with store_errors():
+            # Before the job, so that no job is ever without it; one whose job never came is forgotten when it is due.
+            self._redis.zadd(keys.open_jobs(), {spec.id: spec.created_at_ms + look_after_ms})
             created = _SCRIPTS["job_create"](self._redis, names, args)
             self._redis.zadd(index, {spec.id: spec.created_at_ms})
             self._redis.zremrangebyscore(index, "-inf", spec.created_at_ms - _INDEX_MS)
@@ -111,6 +119,22 @@ class JobStore:
         ended = JobState(state.decode())
         JOBS.labels(state=ended.value).inc()
         return ended
+
+    def overdue(self, *, now_ms: int, again_ms: int, limit: int = 100) -> list[str]:
+        """Return jobs that nobody has looked after for a while, ended but not cleared ones too; each to one caller.
+
+        again_ms: milliseconds after which the same job is named again, unless it is forgotten.
+        """
+        with store_errors():
+            found = _SCRIPTS["jobs_overdue"](
+                self._redis, [keys.open_jobs()], (now_ms, limit, again_ms)
+            )
+        return [each.decode() for each in cast("list[bytes]", found)]
+
+    def forget(self, job_id: str) -> None:
+        """Look no longer after a job: it has ended, and nothing of it is left anywhere."""
+        with store_errors():
+            self._redis.zrem(keys.open_jobs(), job_id)
 
     def result(self, job_id: str) -> bytes | None:
         """Return the encoded result."""

@@ -10,10 +10,11 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from signal_search.errors import StoreFailed
 
-__all__ = ["AsyncRedis", "Redis", "connect", "connect_async", "store_errors"]
+__all__ = ["AsyncRedis", "Redis", "connect", "connect_async", "store_errors", "time_ms"]
 
 _SOCKET_TIMEOUT_S = 30.0  # above every blocking read below
 _CONNECT_TIMEOUT_S = 5.0
+_TIME_S = 1.0  # whoever asks for the time may be an event loop
 _MAX_CONNECTIONS = 256  # redis-py 8 caps a plain pool at 100
 
 
@@ -47,3 +48,18 @@ def store_errors() -> Iterator[None]:
         yield
     except RedisError as error:
         raise StoreFailed from error
+
+
+def time_ms(url: str) -> int:
+    """Return the store's epoch time in milliseconds, over a connection of its own that gives up after a second.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    client = Redis.from_url(url, socket_timeout=_TIME_S, socket_connect_timeout=_TIME_S, retry=None)
+    with store_errors():
+        try:
+            seconds, microseconds = client.time()
+        finally:
+            client.close()
+    return seconds * 1000 + microseconds // 1000

@@ -122,6 +122,7 @@ class Queue(_Section):
     reconcile_s: Seconds
     recheck_s: Seconds
     heartbeat_s: Seconds
+    look_after_s: Seconds
 
 
 class Jobs(_Section):

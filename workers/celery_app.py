@@ -8,11 +8,15 @@ workers when Redis restarts), no countdown or retry (parked in a worker's memory
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import structlog
 from celery import Celery, bootsteps
+from celery.exceptions import OperationalError
 
 from infra.embedded_redis import broker_url
 from infra.roles import BROKER_PREFIX, TASK_QUEUES
 from infra.settings import Settings
+
+_log = structlog.get_logger("workers.celery_app")
 
 _MODULE = "workers.tasks"
 BELL_EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
@@ -57,15 +61,23 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def send_bell(app: Celery, task: str, step_id: str) -> None:
-    """Send the bell of a task for a step."""
-    app.send_task(
-        task_name(task),
-        args=[step_id],
-        queue=TASK_QUEUES[task],
-        expires=BELL_EXPIRES_S,
-        ignore_result=True,
-    )
+def send_bell(app: Celery, task: str, step_id: str) -> bool:
+    """Send the bell of a task for a step; False when the broker did not take it, and the reconciler has to ring.
+
+    Fails open: a bell that is lost must end neither a step, whose work is done by then, nor the reconciler itself.
+    """
+    try:
+        app.send_task(
+            task_name(task),
+            args=[step_id],
+            queue=TASK_QUEUES[task],
+            expires=BELL_EXPIRES_S,
+            ignore_result=True,
+        )
+    except OperationalError:  # the broker is away, or full
+        _log.warning("a bell was not sent; the reconciler will ring", task=task)
+        return False
+    return True
 
 
 class Background(Protocol):

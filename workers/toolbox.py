@@ -7,12 +7,13 @@ from budget.frontier import Caps, Frontier
 from budget.ledger import Ledger
 from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
-from infra.clock import Clock, SystemClock
+from infra.clock import Clock
 from infra.job_log import JobLog
 from infra.job_store import JobStore
 from infra.redis import Redis, connect
 from infra.settings import Settings
 from infra.steps import StepRules, Steps
+from infra.store_clock import StoreClock
 from workers.fetching.pace import Paces, paces_of
 from workers.registry import Registry
 
@@ -75,7 +76,7 @@ def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) 
     redis = connect(settings.redis_url)
     return Toolbox(
         settings=settings,
-        clock=clock or SystemClock(),
+        clock=clock or StoreClock(settings.redis_url),
         redis=redis,
         store=JobStore(redis),
         log=JobLog(redis),
