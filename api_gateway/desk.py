@@ -279,6 +279,7 @@ class Desk:
         for name in ("plan", "reduce", *(f"crawl/{call_id}" for call_id in state.planned)):
             self._steps.drop(f"{job_id}/{name}")
         self._places.free(job_id, tenant)
+        self._store.forget(job_id)
 
 
 def _tally(entries: list[Located]) -> Tally:

@@ -16,10 +16,11 @@ from api_gateway.enqueue import Bell, Ringer
 from api_gateway.gauges import gauges_of
 from api_gateway.intake import Intake
 from api_gateway.watch import Watch
-from infra.clock import Clock, SystemClock
+from infra.clock import Clock
 from infra.metrics import Publisher
 from infra.redis import connect, connect_async
 from infra.settings import Settings
+from infra.store_clock import StoreClock
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -62,7 +63,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
     redis, waiting = connect(settings.redis_url), connect_async(settings.redis_url)
     bell = Bell(settings)
     ringer = Ringer(bell)
-    clock = SystemClock()
+    clock = StoreClock(settings.redis_url)
     publisher = Publisher(redis, clock)
     desk = Desk(redis, settings, clock, ringer.ring)
     intake = Intake(desk.submit_all)

@@ -24,10 +24,10 @@ from api_gateway.sse import start_after
 from api_gateway.submission import caller_of
 from api_gateway.watch import has_ended
 from infra import ids
-from infra.clock import SystemClock
 from infra.job_log import JobLog
 from infra.redis import connect
 from infra.settings import Settings, current, load
+from infra.store_clock import StoreClock
 from infra.tokens import Principal
 
 _LONGEST_READ_S = 25.0  # under the client's socket timeout
@@ -58,7 +58,8 @@ class LocalTransport:
         self._caller = caller
         self._redis = connect(settings.redis_url)
         self._bell = Bell(settings)
-        self._desk = Desk(self._redis, settings, SystemClock(), self._bell.ring)
+        clock = StoreClock(settings.redis_url)
+        self._desk = Desk(self._redis, settings, clock, self._bell.ring)
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""

@@ -23,7 +23,7 @@ from api_gateway.places import Places
 from api_gateway.quotas import Quotas
 from infra import ids
 from infra.clock import Clock
-from infra.job_store import JobStore, StoredJob, creation, life_ms
+from infra.job_store import CREATED, JobStore, StoredJob, creation, life_ms
 from infra.logging import bound
 from infra.scripts import Call
 from infra.settings import Settings, TierName
@@ -188,7 +188,7 @@ class Submissions:
         if not drafts:
             return
         calls = [call for each in drafts for call in self._calls(each.spec)]
-        created = self._tools.run(calls)[1 :: len(calls) // len(drafts)]
+        created = self._tools.run(calls)[1 + CREATED :: len(calls) // len(drafts)]
         for draft, is_new in zip(drafts, created, strict=True):
             draft.outcome = self._made(draft.spec, is_new=is_new == 1)
         self._tools.ring([(_TASK, f"{each.spec.id}/{_TASK}") for each in drafts])

@@ -177,7 +177,14 @@ class EmbeddedRedis:
         return None
 
     def _fresh_socket(self) -> Path:
-        """Return where to listen; a path too long for a socket address moves to a private temporary folder."""
+        """Return where to listen; a path too long for a socket address moves to a private temporary folder.
+
+        A server that is started again listens where it did before: its clients know no other address.
+        """
+        known = self._remembered_socket()
+        if self._url and known is not None and known.parent.is_dir():
+            known.unlink(missing_ok=True)
+            return known
         self._remove_socket()
         socket = self._folder / "redis.sock"
         if len(os.fsencode(socket)) > _MAX_SOCKET_BYTES:

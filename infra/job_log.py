@@ -84,12 +84,12 @@ class JobLog:
         packed: dict[str | bytes, bytes] = {each.doc_id: pack_document(each) for each in documents}
         if not packed:
             return
-        with store_errors():
-            name = keys.job_documents(job_id)
-            trip = self._redis.pipeline(transaction=False)
-            trip.hset(name, mapping=packed)  # type: ignore[arg-type]
-            trip.pexpire(name, ttl_ms)
-            trip.execute()
+        name = keys.job_documents(job_id)
+        # Both or nothing: texts without a life time would stay for ever when their job is gone.
+        with store_errors(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.hset(name, mapping=packed)  # type: ignore[arg-type]
+            pipe.pexpire(name, ttl_ms)
+            pipe.execute()
 
     def documents(self, job_id: str, doc_ids: Sequence[str]) -> dict[str, Document]:
         """Return the stored documents among `doc_ids` by id."""

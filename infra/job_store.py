@@ -22,7 +22,8 @@ from infra.redis import store_errors
 from infra.scripts import Argument, Call, load, run_together
 
 _SCRIPTS = load(
-    Path(__file__).with_name("lua"), "job_create", "job_list", "job_transition", "job_end"
+    Path(__file__).with_name("lua"),
+    *("job_watch", "job_create", "job_list", "job_transition", "job_end", "jobs_overdue"),
 )
 _SPEC = msgspec.json.Decoder(JobSpec)
 
@@ -38,6 +39,7 @@ _CAUSED = msgspec.json.Decoder(_Caused)
 # Beyond the deadline: time to reduce and publish what is there.
 _GRACE_MS = 600_000
 _INDEX_MS = 31 * 86_400_000
+LOOK_AFTER_MS = 30_000  # time for the step and the job of one submission to be written
 
 
 class StoredJob(Struct, frozen=True, kw_only=True):
@@ -61,13 +63,22 @@ def life_ms(spec: JobSpec) -> int:
     return spec.deadline_ms - spec.created_at_ms + _GRACE_MS + spec.result_ttl_s * 1000
 
 
-def creation(spec: JobSpec) -> list[Call]:
-    """Return the two calls that create a queued job: the job itself (1: created, 0: it exists) and its listing."""
+CREATED = 1
+"""Which of the calls of `creation` answers whether the job is new."""
+
+
+def creation(spec: JobSpec, look_after_ms: int = LOOK_AFTER_MS) -> list[Call]:
+    """Return the calls that create a queued job: its watch, the job itself (1: created, 0: it exists), its listing.
+
+    In this order, so that no job is ever without a watch; one whose job never came is forgotten when it is due.
+    """
     entry = Submitted(at_ms=spec.created_at_ms, key="submitted", job=spec)
     names = (keys.job(spec.id), keys.job_log(spec.id), keys.job_once(spec.id))
     args = (msgspec.json.encode(spec), entry.key, encode_entry(entry), life_ms(spec))
+    watching = (spec.id, spec.created_at_ms + look_after_ms)
     listing = (spec.id, spec.created_at_ms, _INDEX_MS)
     return [
+        Call(_SCRIPTS["job_watch"], (keys.open_jobs(),), watching),
         Call(_SCRIPTS["job_create"], names, args),
         Call(_SCRIPTS["job_list"], (keys.tenant_jobs(spec.tenant),), listing),
     ]
@@ -80,10 +91,13 @@ class JobStore:
         """Work on `redis`."""
         self._redis = redis
 
-    def create(self, spec: JobSpec) -> bool:
-        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists."""
+    def create(self, spec: JobSpec, *, look_after_ms: int = LOOK_AFTER_MS) -> bool:
+        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists.
+
+        look_after_ms: milliseconds after its submission from which `overdue` names it, until it is forgotten.
+        """
         with store_errors():
-            created, _listed = run_together(self._redis, creation(spec))
+            created = run_together(self._redis, creation(spec, look_after_ms))[CREATED]
         return created == 1
 
     def get(self, job_id: str) -> StoredJob | None:
@@ -133,6 +147,22 @@ class JobStore:
         ended = JobState(state.decode())
         JOBS.labels(state=ended.value).inc()
         return ended
+
+    def overdue(self, *, now_ms: int, again_ms: int, limit: int = 100) -> list[str]:
+        """Return jobs that nobody has looked after for a while, ended but not cleared ones too; each to one caller.
+
+        again_ms: milliseconds after which the same job is named again, unless it is forgotten.
+        """
+        with store_errors():
+            found = _SCRIPTS["jobs_overdue"](
+                self._redis, [keys.open_jobs()], (now_ms, limit, again_ms)
+            )
+        return [each.decode() for each in cast("list[bytes]", found)]
+
+    def forget(self, job_id: str) -> None:
+        """Look no longer after a job: it has ended, and nothing of it is left anywhere."""
+        with store_errors():
+            self._redis.zrem(keys.open_jobs(), job_id)
 
     def result(self, job_id: str) -> bytes | None:
         """Return the encoded result."""

@@ -9,6 +9,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{j:JOB}:once | hash | idempotency key -> stream id | as the job |
 | ss:{j:JOB}:docs | hash | document id -> compressed document | as the job |
 | ss:{j:JOB}:result | string | the result | as the job |
+| ss:open | zset | unfinished job by when it is looked after next | gone when no job is unfinished |
 | ss:{t:TENANT}:jobs | zset | job id by creation time | pruned on listing, 31 days |
 | ss:{t:TENANT}:idem:KEY | string | request digest and job id | 24 h |
 | ss:{s:SHARD}:due | zset | step id by the time of its next bell | lives with the steps |
@@ -75,6 +76,11 @@ def job_documents(job_id: str) -> str:
 def job_result(job_id: str) -> str:
     """Return the key of a job's result."""
     return f"{PREFIX}{{j:{job_id}}}:result"
+
+
+def open_jobs() -> str:
+    """Return the key of the set of unfinished jobs."""
+    return f"{PREFIX}open"
 
 
 def tenant_jobs(tenant: str) -> str:

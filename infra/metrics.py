@@ -25,7 +25,7 @@ from infra.store_metrics import StoreCollector
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
-_PUBLISH_MS = 5_000
+_PUBLISH_S = 5.0
 
 REGISTRY = CollectorRegistry(auto_describe=True)
 
@@ -89,7 +89,7 @@ class Publisher:
         self._redis = redis
         self._clock = clock
         self._published: dict[Series, float] = {}
-        self._next_ms = 0
+        self._next_s = 0.0
         self._lock = Lock()
 
     def publish(self, *, at_once: bool = False) -> bool:
@@ -98,10 +98,10 @@ class Publisher:
         A store that does not answer loses nothing: the next call sends the sum.
         """
         with self._lock:
-            now_ms = self._clock.now_ms()
-            if now_ms < self._next_ms and not at_once:
+            now_s = self._clock.monotonic()
+            if now_s < self._next_s and not at_once:
                 return False
-            self._next_ms = now_ms + _PUBLISH_MS
+            self._next_s = now_s + _PUBLISH_S
             return self._publish()
 
     def _publish(self) -> bool:

@@ -25,6 +25,7 @@ from redis.sentinel import SentinelConnectionPool
 from signal_search.errors import StoreFailed
 from typing_extensions import override
 
+from infra import keys
 from infra.store_address import StoreAddress, parse
 
 __all__ = [
@@ -36,12 +37,14 @@ __all__ = [
     "is_cluster",
     "node_infos",
     "store_errors",
+    "time_ms",
     "values_of",
 ]
 
 _SOCKET_TIMEOUT_S = 30.0  # above every blocking read below
 _CONNECT_TIMEOUT_S = 5.0
 _SENTINEL_TIMEOUT_S = 2.0
+_TIME_S = 1.0  # whoever asks for the time may be an event loop
 # After a restart every pooled connection is a dead one; each is opened again within the call that finds it so.
 _BACKOFF, _TRIES = ExponentialBackoff(cap=0.5, base=0.01), 3
 _MAX_CONNECTIONS = 256  # redis-py 8 caps a plain pool at 100
@@ -204,3 +207,23 @@ _STORE_ERRORS = _StoreErrors()
 def store_errors() -> AbstractContextManager[None]:
     """Turn any error of the client into `StoreFailed`, without its text (which may hold an address)."""
     return _STORE_ERRORS
+
+
+def time_ms(url: str) -> int:
+    """Return the store's epoch time in milliseconds, over a connection of its own; one server gives up after a second.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    if parse(url).kind == "single":
+        limits = {"socket_timeout": _TIME_S, "socket_connect_timeout": _TIME_S}
+        client = Redis.from_url(url, retry=None, **limits)
+    else:
+        client = connect(url)
+    with store_errors():
+        try:
+            # A script, so that of a cluster one server answers.
+            answer: Any = client.eval("return redis.call('TIME')", 1, keys.boot())
+        finally:
+            client.close()
+    return int(answer[0]) * 1000 + int(answer[1]) // 1000

@@ -124,6 +124,7 @@ class Queue(_Section):
     recheck_s: Seconds
     heartbeat_s: Seconds
     stop_s: Annotated[float, Field(ge=0, le=600)]
+    look_after_s: Seconds
 
 
 class Jobs(_Section):

@@ -33,6 +33,7 @@ _SCRIPTS = load(
 )
 
 Done = Literal["left", "resting", "again", "superseded"]
+Standing = Literal["due", "stray", "gone"]
 
 
 class StepRules(Struct, frozen=True, kw_only=True):
@@ -156,6 +157,18 @@ class Steps:
                 trip.zrem(keys.steps_due(shard), step_id)
                 trip.zrem(keys.steps_waiting(shard, task_of(step_id)), step_id)
             trip.execute()
+
+    def standing(self, step_id: str) -> Standing:
+        """Return whether the step is there, and whether the reconciler will ever ring it.
+
+        `stray`: it is there, but no bell is due. So is a dead step whose job its last worker did not live to end.
+        """
+        shard = keys.step_shard(step_id)
+        with store_errors():
+            if not self._redis.exists(keys.step(shard, step_id)):
+                return "gone"
+            is_due = self._redis.zscore(keys.steps_due(shard), step_id) is not None
+        return "due" if is_due else "stray"
 
     def overdue(self, *, limit: int = 100, now_ms: int = 0) -> list[tuple[str, str]]:
         """Return (step id, task) of up to `limit` steps per shard whose bell must be rung again."""

@@ -59,7 +59,10 @@ def make_app(settings: Settings) -> Celery:
 
 
 def send_bell(app: Celery, task: str, step_id: str) -> bool:
-    """Send the bell of a task for a step. Fails open: False when the broker did not take it; it is rung again."""
+    """Send the bell of a task for a step; False when the broker did not take it, and the reconciler has to ring.
+
+    Fails open: a bell that is lost must end neither a step, whose work is done by then, nor the reconciler itself.
+    """
     try:
         app.send_task(
             task_name(task),
@@ -69,8 +72,8 @@ def send_bell(app: Celery, task: str, step_id: str) -> bool:
             ignore_result=True,
             retry_policy=_ONCE_MORE,
         )
-    except (OperationalError, OSError):
-        _LOG.warning("a bell was not sent; it will be rung again")
+    except (OperationalError, OSError):  # the broker is away, or full
+        _LOG.warning("a bell was not sent; the reconciler will ring")
         return False
     return True
 

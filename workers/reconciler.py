@@ -1,4 +1,4 @@
-"""Rings the bells that were lost: overdue steps, expired leases, expired holds. Runs in every worker."""
+"""Finds what was lost: overdue bells, expired leases and holds, jobs without a step. Runs in every worker."""
 
 import threading
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from signal_search.errors import StoreFailed
 from infra.heartbeat import beat, leave
 from infra.metrics import Publisher
 from infra.roles import Role
+from workers.pipeline.look_after import look_after_jobs
 from workers.pipeline.source_board import post_sources, repost_sources
 from workers.toolbox import Toolbox
 
@@ -33,7 +34,7 @@ class Reconciler:
         self._worker = worker
         self._role: Role = role
         self._pid = pid
-        self._started_ms = tools.clock.now_ms()
+        self._started_ms = 0
         self._period_s = tools.settings.queue.reconcile_s
         self._ended = threading.Event()
         self._resigned = False
@@ -67,7 +68,7 @@ class Reconciler:
                 return
 
     def look(self) -> int:
-        """Ring every overdue bell once and give back expired holds; return how many bells were rung.
+        """Ring every overdue bell once, give back expired holds, look after jobs; return how many bells were rung.
 
         A broker that takes no bell is asked again at the next look: each may cost seconds, and the sign of life waits.
         """
@@ -77,6 +78,7 @@ class Reconciler:
                 break
             rung += 1
         self._tools.ledger.expire()
+        look_after_jobs(self._tools)
         return rung
 
     def _beat(self) -> None:
@@ -84,6 +86,7 @@ class Reconciler:
         if self._resigned:
             return
         repost_sources(self._tools)
+        self._started_ms = self._started_ms or self._tools.clock.now_ms()
         beat(
             self._tools.redis,
             self._worker,

@@ -9,12 +9,13 @@ from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
 from budget.slots import Slots, SlotStore
 from budget.weights import Weights
-from infra.clock import Clock, SystemClock
+from infra.clock import Clock
 from infra.job_log import JobLog
 from infra.job_store import JobStore
 from infra.redis import Redis, connect
 from infra.settings import Settings
 from infra.steps import StepRules, Steps
+from infra.store_clock import StoreClock
 from workers.fetching.pace import Paces, paces_of
 from workers.registry import Registry
 
@@ -78,7 +79,7 @@ def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) 
     """Connect the tools; connections open on first use."""
     redis = connect(settings.redis_url)
     slots = Slots(redis)
-    chosen = clock or SystemClock()
+    chosen = clock or StoreClock(settings.redis_url)
     return Toolbox(
         settings=settings,
         clock=chosen,

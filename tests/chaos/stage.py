@@ -98,9 +98,9 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path, workers: dict[Role, int]) -> Iterator[Stage]:
-    """Start everything and heal it once a second; leave nothing running."""
-    running = start(folder, Parts(workers=workers, web_port=free_port()))
+def stage(folder: Path, workers: dict[Role, int], **more: str) -> Iterator[Stage]:
+    """Start everything and heal it once a second; leave nothing running. `more` are settings of the environment."""
+    running = start(folder, Parts(workers=workers, web_port=free_port()), **more)
     ended = threading.Event()
     restarted: list[str] = []
     healer = threading.Thread(target=running.stack.run, args=(ended, restarted.append))

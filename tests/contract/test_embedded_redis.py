@@ -251,6 +251,12 @@ def test_a_long_path_still_works(folder: Path) -> None:
     client = connect(url)
     assert client.ping()
     client.close()
+    pid = embedded.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not embedded.is_alive(), "the server is dead")
+    assert embedded.start() == url  # its clients know no other address
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
     embedded.stop()
     assert not socket.parent.exists()
 

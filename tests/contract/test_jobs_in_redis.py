@@ -7,6 +7,7 @@ from redis import Redis
 from signal_search.contracts.job import TERMINAL_STATES, TRANSITIONS, JobEvent, JobState
 from signal_search.contracts.trace import CallRefused, Ended, Submitted
 
+from infra import keys
 from infra.job_log import JobLog
 from infra.job_store import JobStore
 from tests.fakes.builders import NOW_MS, a_document, a_job
@@ -116,5 +117,9 @@ def test_every_key_of_a_job_has_a_life_time(redis: Redis, store: JobStore, log: 
     store.create(a_job())
     log.append("job_1", refused("a"))
     log.put_documents("job_1", [a_document()], ttl_ms=1000)
-    for key in redis.scan_iter("*"):
+    mortal = set(redis.scan_iter("*")) - {keys.open_jobs().encode()}
+    for key in mortal:
         assert redis.pttl(key) > 0, key
+    assert redis.zrange(keys.open_jobs(), 0, -1) == [b"job_1"]
+    store.forget("job_1")
+    assert not redis.exists(keys.open_jobs())

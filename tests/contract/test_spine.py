@@ -721,3 +721,42 @@ def test_what_the_ledger_has_too_little_of_is_said(spine: Spine) -> None:
     spine.run_bells()
     short = spine.tools.ledger.reserve("x", ["job:job_1"], {Dimension.FETCHES: 1}, lease_ms=1)
     assert short == Short(level="job:job_1", dimension=Dimension.FETCHES, left=0)
+
+
+def test_a_reply_whose_request_is_not_noted_yet_ends_no_search(
+    redis: Redis, redis_url: str
+) -> None:
+    """The only call's step died between the frontier and the log; the reducer looks before that step is tried again."""
+    question = a_question(f"site:{SITE}")
+    calm = Spine(redis_url, in_redis=True)
+    calm.submit(request=question)
+    calm.drive()
+    expected = without_trace(calm.result())
+    redis.flushall()
+    spine = Spine(redis_url, in_redis=True)
+    spine.submit(request=question)
+    spine.try_step("plan", "job_1/plan")
+    offer = spine.tools.frontier.offer
+
+    class DiesAfter:
+        def offer(self, *args: Any, **kwargs: Any) -> Any:
+            offer(*args, **kwargs)
+            raise Crash
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(frontier, name)
+
+    frontier = spine.tools.frontier
+    whole, parts = spine.tools, {"frontier": DiesAfter()}
+    spine.tools = replace(spine.tools, **parts)  # type: ignore[arg-type]
+    [crawl_step] = [step_id for task, step_id in spine.bells if task == "crawl"]
+    assert spine.try_step("crawl", crawl_step) == "crashed"
+    spine.tools = whole
+    spine.fetch()
+    assert of_kind(spine, FetchFinished)
+    assert not of_kind(spine, FetchQueued)
+    assert spine.try_step("reduce", "job_1/reduce") == "resting"
+    assert of_kind(spine, Stopped) == []
+    spine.bells.append(("crawl", crawl_step))
+    spine.drive()
+    assert without_trace(spine.result()) == expected

@@ -66,7 +66,10 @@ def assess(view: JobView, documents: Mapping[str, Document], rules: Rules, at: M
 
 def outstanding(view: JobView) -> int:
     """Return how many calls of the opened rounds and fetches are still to come."""
-    waiting = sum(each.is_open and each.started is None for each in view.active_calls())
+    waiting = sum(
+        each.is_open and (each.started is None or each.lacks_requests)
+        for each in view.active_calls()
+    )
     return waiting + len(view.open_fetches())
 
 

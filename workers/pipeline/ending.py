@@ -80,6 +80,7 @@ def clear_job(tools: Toolbox, stored: StoredJob) -> None:
     names = ("plan", *(f"crawl/{call_id}" for call_id in view.calls))
     tools.steps.drop(*(f"{job_id}/{name}" for name in names))
     tools.ring(f"{job_id}/reduce")  # it sees that the job has ended, and leaves
+    tools.store.forget(job_id)
 
 
 def _settle_told(tools: Toolbox, job_id: str, view: JobView) -> None:

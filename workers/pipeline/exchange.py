@@ -45,6 +45,7 @@ from workers.pipeline.rests import Rests
 
 _MAX_SITEMAPS = 3
 _LEAST_WAIT_MS = 50
+_ASK_AGAIN_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -190,8 +191,11 @@ class Exchanges:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            # The client's library loses a cancellation that comes while it connects: ask until it is heard. Else this
+            # would wait for ever, and the claim be prolonged for ever.
+            while not keeping.done():
+                keeping.cancel()
+                await asyncio.wait([keeping], timeout=_ASK_AGAIN_S)
 
     async def _keep(self, claim: Claim) -> None:
         while True:

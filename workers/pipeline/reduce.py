@@ -125,13 +125,13 @@ def _overdue(tools: Toolbox, view: JobView) -> list[Wanted]:
 
 
 def _ensure_asked(tools: Toolbox, view: JobView) -> None:
-    """Make the steps of calls that nobody has asked yet: who opened their round may have died before.
+    """Make the steps of calls that are not asked, or not to the end: who opened their round may have died before.
 
     A step that has just done its work is made again by a reducer with an older view; it finds nothing left to do.
     """
     _plan, spec = view.require()
     for each in view.active_calls():
-        if each.started is None and each.refused is None:
+        if not each.is_asked:
             tools.ensure(f"{spec.id}/crawl/{each.call.id}", "crawl")
 
 

@@ -85,16 +85,30 @@ class CallView:
         return sorted(asked, key=lambda each: number_of(each.fetch_id))
 
     @property
+    def lacks_requests(self) -> bool:
+        """Whether a reply is there whose request the call's own step has yet to note: it died before it could."""
+        return self.refused is None and any(each.lacks_request for each in self._named())
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the call's step has nothing left to do: it was refused, or all it named was offered or skipped."""
+        if self.refused is not None:
+            return True
+        named = (each.queued is not None or each.was_refused for each in self._named())
+        return self.started is not None and all(named)
+
+    @property
     def is_open(self) -> bool:
         """Whether something of this call is still to come."""
         if self.refused is not None:
             return False
-        if self.started is None:
+        if self.started is None or self.lacks_requests:
             return True
-        named = (self.fetches.get(each) for each in self.started.fetches)
-        return any(each is None for each in named) or any(
-            each.is_open for each in self.fetches.values()
-        )
+        return any(each.is_open for each in self.fetches.values())
+
+    def _named(self) -> list[FetchView]:
+        """Return the first fetches: those that the step decided, not what followed from replies."""
+        return [self.fetches[each] for each in self.started.fetches] if self.started else []
 
 
 @dataclass

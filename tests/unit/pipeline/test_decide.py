@@ -108,7 +108,8 @@ def test_a_refusal_for_lack_of_money_ends_the_search_when_nothing_is_outstanding
 
 
 def test_another_refusal_does_not_empty_the_purse() -> None:
-    log = [call_refused("q1.one", "not_configured"), started("q1.two", 1), finished("q1.two#1")]
+    log = [call_refused("q1.one", "not_configured"), started("q1.two", 1)]
+    log += [queued("q1.two#1"), finished("q1.two#1")]
     assert reason(decided(*log)) is StopReason.NO_EVIDENCE
 
 

@@ -88,9 +88,11 @@ def test_a_fetch_is_open_until_it_ended() -> None:
 
 
 def test_a_started_call_is_open_while_one_of_its_fetches_is_unknown() -> None:
-    asked = [started("q1.one", 1, 2), finished("q1.one#1")]
+    asked = [started("q1.one", 1, 2), queued("q1.one#1"), finished("q1.one#1")]
     assert fold(a_log(*asked)).calls["q1.one"].is_open
-    assert not fold(a_log(*asked, finished("q1.one#2"))).calls["q1.one"].is_open
+    told = [*asked, finished("q1.one#2")]
+    assert fold(a_log(*told)).calls["q1.one"].is_open  # its step has yet to note what it asked
+    assert not fold(a_log(*told, queued("q1.one#2"))).calls["q1.one"].is_open
 
 
 def test_a_call_is_open_before_it_starts_and_closed_once_refused() -> None:
@@ -108,7 +110,7 @@ def test_a_call_that_asks_nothing_is_over_at_once() -> None:
 
 
 def test_calls_of_later_rounds_count_when_their_round_is_opened() -> None:
-    first = a_log(started("q1.one", 1), finished("q1.one#1"), calls=LATER)
+    first = a_log(started("q1.one", 1), queued("q1.one#1"), finished("q1.one#1"), calls=LATER)
     assert [each.call.id for each in fold(first).active_calls()] == ["q1.one"]
     assert [each.fetch_id for each in fold(first).settled_fetches()] == ["q1.one#1"]
     new = PlannedCall(id="r2.q1.one", source_id="one", question_id="q1", round=2)
