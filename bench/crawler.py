@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import uvloop
 from signal_search.contracts.source import FetchOutcome, FetchState, Request
+from typing_extensions import override
 
 from bench.raw_client import RawClient
 from budget.frontier import Claim
@@ -39,10 +40,12 @@ class PlainExchanges(Exchanges):
         guard = UrlGuard(settings.fetch.ports, settings.loopback)
         self._http = HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock)
 
+    @override
     async def __aenter__(self) -> Self:
         """Return itself: there is no parser to warm."""
         return self
 
+    @override
     async def make(self, claim: Claim, request: Request) -> Finished | Postponed:
         """Use a claim's slot for its one request."""
         if claim.lease_until_ms <= self._plain_clock.now_ms():

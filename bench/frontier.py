@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from bench import report
-from bench.arithmetic import Seen, host_use, middle, overlaps, per_second, violations
+from bench.arithmetic import Seen, gaps, host_use, middle, overlaps, per_second, violations
 from bench.place import HOSTS, INTERVAL_S, RawServer, crawlers, raw_server, running, store
 from bench.raw_client import host_name
 from bench.requests import Trips, offer_all, offers
@@ -65,6 +65,7 @@ def figures(seen: list[Seen], cost: dict[str, float] | None = None) -> dict[str,
         "fetches_per_second": round(per_second(seen, INTERVAL_S)),
         "violations": violations(seen, INTERVAL_S),
         "overlaps": overlaps(seen),
+        "least_gap_ms": round(min(gaps(seen)) * 1000, 1),
         "host_use_median": round(middle(host_use(seen, INTERVAL_S)), 3),
         **(cost or {}),
     }

@@ -97,7 +97,7 @@ def measure(at: Place) -> dict[str, Any]:
 
 
 def main() -> None:
-    with own_stack(crawl=1, **_SETTINGS) as at:
+    with own_stack(crawl=1, variables=_SETTINGS) as at:
         found = measure(at)
     report.tell("memory", found)
     rows = [

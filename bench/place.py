@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,7 @@ def popped(redis: Redis, key: str, *, within_s: float = 30.0) -> bytes:
     while (left_s := ends - time.monotonic()) > 0:
         answer = redis.blpop([key], timeout=min(left_s, 20.0))  # under the client's socket timeout
         if answer is not None:
-            word: bytes = answer[1]
-            return word
+            return bytes(answer[1])
     report.require(condition=False, reason=f"no word on {key} within {within_s:g} s")
     return b""
 
@@ -174,4 +174,8 @@ def crawlers(
         for number in range(count):
             ending.enter_context(running(f"crawler{number}", command, **settings))
         until(lambda: int(redis.get("bench:ready") or 0) == count, "crawlers that are ready")
-        yield lambda: redis.rpush("bench:go", *["go"] * count) and None
+        yield partial(_let_go, redis, count)
+
+
+def _let_go(redis: Redis, count: int) -> None:
+    redis.rpush("bench:go", *["go"] * count)

@@ -14,6 +14,7 @@ import time
 from typing import ClassVar, cast
 
 import uvloop
+from typing_extensions import override
 
 _TEXT = (
     b"<p>The tide at the pier turns every six hours and twelve minutes, and the ferry follows it.</p>"
@@ -53,9 +54,11 @@ class Exchange(asyncio.Protocol):
     def __init__(self) -> None:
         self.buffer = b""
 
+    @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
+    @override
     def data_received(self, data: bytes) -> None:
         began = time.monotonic()
         self.buffer += data

@@ -48,7 +48,7 @@ def main() -> None:
         report.row(
             "fetches/s of two crawl workers, I/O-bound, against one",
             figures["two_per_second"],
-            n=figures["n"],
+            n=len(one) + len(two),
             peer=figures["one_per_second"],
             ratio=speeds[1] / speeds[0],
             bar=">= 1.8",

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any
@@ -81,9 +81,13 @@ def _pids(stack: Stack) -> dict[str, int]:
 
 @contextmanager
 def own_stack(
-    crawl: int = 2, reduce: int = 1, *, gateway: bool = True, **more: str
+    crawl: int = 2,
+    reduce: int = 1,
+    *,
+    gateway: bool = True,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Place]:
-    """Run a stack until the end of the block; `more` are further variables of its processes."""
+    """Run a stack until the end of the block; `variables` are set for its processes."""
     ports = {name: free_port() for name in ("gateway", "web")}
     parts = Parts(
         workers={"crawl": crawl, "reduce": reduce},
@@ -93,8 +97,8 @@ def own_stack(
     )
     with folder() as data, raw_server() as server:
         path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        variables = {**environment(server, ports["web"]), **path, **more}
-        stack = Stack(load(data_dir=str(data), redis_url=""), parts, environment=variables)
+        told = {**environment(server, ports["web"]), **path, **(variables or {})}
+        stack = Stack(load(data_dir=str(data), redis_url=""), parts, environment=told)
         stack.start()
         at = Place(stack.redis_url, {**ports, "raw": server.port}, _pids(stack), stack)
         try:
