@@ -20,8 +20,8 @@ from bench.processes import rss_mib
 from bench.stacks import Place, drained, own_stack
 from infra.redis import Redis
 
-WARM = report.size(150, 60)
-BATCH = report.size(250, 80)
+WARM = report.size(300, 60)
+BATCH = report.size(300, 80)
 CALLERS = 4
 TTL_S = 60
 PARTS = ("gateway", "worker-crawl1", "worker-reduce1")

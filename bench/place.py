@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bench import report
 from bench.arithmetic import Seen
@@ -52,7 +52,7 @@ def popped(redis: Redis, key: str, *, within_s: float = 30.0) -> bytes:
     while (left_s := ends - time.monotonic()) > 0:
         answer = redis.blpop([key], timeout=min(left_s, 20.0))  # under the client's socket timeout
         if answer is not None:
-            return bytes(answer[1])
+            return cast("bytes", answer[1])
     report.require(condition=False, reason=f"no word on {key} within {within_s:g} s")
     return b""
 
