@@ -116,7 +116,7 @@ def main() -> None:
         left = sum(found["keys_left"].values()) - sum(found["keys_without_life_time"].values())
         rows.append(
             report.row(
-                "Redis keys left after the results' TTL (ended holds: a day), for each job",
+                "Redis keys with a longer life left after the results' TTL, for each job",
                 round(left / (WARM + 2 * BATCH), 2),
                 n=WARM + 2 * BATCH,
             )
