@@ -1,101 +1,131 @@
-"""The peers of the queue's figures: Celery, Redis and asyncio with nothing of ours around them.
+"""The peers that are Celery: the same broker, pool and settings as ours, with nothing of ours around them.
 
-As a program it is the bare worker: `python -m celery -A bench.bare worker`; it answers each message with one push.
+As a program it is the bare worker, `python -m celery -A bench.bare worker`: one task answers with a push, one only
+counts, and one is the part of a chord, whose results the library keeps in its own store.
 """
 
-import asyncio
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import redis
-from celery import Celery
+from celery import Celery, chord
+
+from bench.place import popped, running, until
+from infra.child import Child
+from infra.embedded_redis import broker_url
+from infra.redis import Redis, connect
 
 PREFIX = "bare:"
+QUEUE = "bare"
 
 
-def make_app(url: str) -> Celery:
-    """The same transport settings as ours, so that the peer has no other advantage than doing nothing."""
-    app = Celery("bare", broker=url, set_as_current=False)
+def make_app(url: str, *, results: bool = False) -> Celery:
+    """The same transport settings as ours, so that the peer has no other advantage than doing nothing.
+
+    results: with a result backend on the same store, which a chord cannot do without.
+    """
+    backend = url.replace("unix://", "redis+socket://", 1) if results else None
+    app = Celery("bare", broker=broker_url(url), backend=backend, set_as_current=False)
     app.conf.update(
         broker_transport_options={"ack_emulation": False, "global_keyprefix": PREFIX},
+        result_backend_transport_options={"global_keyprefix": PREFIX},
         broker_connection_retry_on_startup=True,
-        task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
+        task_default_queue=QUEUE,
         worker_prefetch_multiplier=1,
         worker_disable_prefetch=True,
+        worker_hijack_root_logger=False,
     )
     return app
 
 
-app = make_app(os.environ.get("BENCH_BROKER_URL", ""))
-_store = redis.Redis.from_url(os.environ.get("BENCH_REDIS_URL", "redis://127.0.0.1"))
+app = make_app(os.environ.get("BENCH_REDIS_URL", "redis://127.0.0.1"), results=True)
+_store = connect(os.environ.get("BENCH_REDIS_URL", "redis://127.0.0.1"))
 
 
-@app.task(name="bare.reply")
-def answer(key: str) -> None:
+@app.task(name="bare.reply", ignore_result=True)
+def reply(key: str) -> None:
     _store.rpush(key, b"done")
 
 
-def send(sender: Celery, key: str) -> None:
-    sender.send_task("bare.reply", args=[key], queue="bare", expires=60, ignore_result=True)
+@app.task(name="bare.nothing", ignore_result=True)
+def nothing(key: str) -> None:
+    _store.incr(key)
 
 
-async def exchange(
-    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
-) -> tuple[int, bytes]:
-    """One request over an open connection; the reply must have a Content-Length."""
-    reader, writer = streams
-    writer.write(request)
-    head = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
-    lengths = [
-        int(line.split(b":")[1]) for line in head if line.lower().startswith(b"content-length:")
-    ]
-    return int(head[0].split(b" ")[1]), await reader.readexactly(lengths[0] if lengths else 0)
+@app.task(name="bare.part")
+def part(number: int) -> int:
+    return number
 
 
-async def crawl(port: int, hosts: list[str], pages: int, interval_s: float) -> float:
-    """Read robots.txt and `pages` pages of every host, each host at its interval. Return the seconds it took."""
+@app.task(name="bare.join", ignore_result=True)
+def join(parts: list[int], key: str) -> None:
+    _store.rpush(key, str(len(parts)))
 
-    async def one(host: str) -> None:
-        streams = await asyncio.open_connection("127.0.0.1", port)
-        for path in ("/robots.txt", *(f"/{number}" for number in range(pages))):
-            request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-            await exchange(streams, request)
-            await asyncio.sleep(interval_s)
-        streams[1].close()
 
+def send(sender: Celery, task: str, key: str) -> None:
+    """Send a message as our bells are sent: no result, expiring."""
+    sender.send_task(f"bare.{task}", args=[key], queue=QUEUE, expires=60, ignore_result=True)
+
+
+def fan_out(sender: Celery, parts: int, key: str) -> Any:
+    """Start a chord whose last task pushes to `key`; `sender` has results. Return what its starter holds."""
+    header = [sender.signature("bare.part", args=[number]) for number in range(parts)]
+    return chord(header, app=sender)(sender.signature("bare.join", args=[key], immutable=False))
+
+
+@contextmanager
+def _process(redis_url: str) -> Iterator[Child]:
+    """Run a worker with the pool of our plan and reduce role, until it has answered a few times."""
+    options = ["--pool", "prefork", "-c", "2", "-Q", QUEUE, "-n", "bare@%h"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-l", "ERROR"]
+    command = ["-m", "celery", "-A", "bench.bare", "worker", *options, *quiet]
+    redis, sender = connect(redis_url), make_app(redis_url)
+    with running("bare-worker", command, BENCH_REDIS_URL=redis_url) as child:
+        for number in range(
+            6
+        ):  # the first waits for the worker to start, the others warm both processes
+            send(sender, "reply", f"bare:warm:{number}")
+            popped(redis, f"bare:warm:{number}", within_s=120)
+        yield child
+    sender.close()
+    redis.close()
+
+
+@contextmanager
+def worker(redis_url: str) -> Iterator[Celery]:
+    """Run a bare worker; yield a sender to it."""
+    with _process(redis_url):
+        sender = make_app(redis_url)
+        yield sender
+        sender.close()
+
+
+def round_trip(sender: Celery, redis: Redis, key: str) -> float:
+    """Return the seconds from send_task to the worker's reply."""
     began = time.perf_counter()
-    await asyncio.gather(*(one(host) for host in hosts))
+    send(sender, "reply", key)
+    popped(redis, key)
     return time.perf_counter() - began
 
 
-async def post_many(
-    port: int, path: str, bodies: list[bytes], connections: int
-) -> tuple[float, dict[int, int]]:
-    """Post every body over some open connections. Return the seconds it took and the answers by status."""
-    waiting = iter(bodies)
-    statuses: dict[int, int] = {}
-
-    async def one() -> None:
-        streams = await asyncio.open_connection("127.0.0.1", port)
-        for body in waiting:
-            head = (
-                f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n"
-            )
-            status, _body = await exchange(streams, head.encode() + body)
-            statuses[status] = statuses.get(status, 0) + 1
-        streams[1].close()
-
-    began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(connections)))
-    return time.perf_counter() - began, statuses
-
-
-def quantiles(seconds: list[float]) -> dict[str, Any]:
-    """n, p50 and p99 in milliseconds."""
-    ordered = sorted(seconds)
-    at = [ordered[min(len(ordered) - 1, int(len(ordered) * share))] for share in (0.5, 0.99)]
-    return {"n": len(ordered), "p50_ms": round(at[0] * 1000, 2), "p99_ms": round(at[1] * 1000, 2)}
+def drain(redis_url: str, count: int) -> float:
+    """Return the seconds a worker takes for `count` tasks that only count, all of which wait when it begins."""
+    redis, sender = connect(redis_url), make_app(redis_url)
+    with _process(redis_url) as child:
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGSTOP)
+        for _ in range(count):
+            send(sender, "nothing", "bare:count")
+        os.kill(child.pid, signal.SIGCONT)
+        began = time.perf_counter()
+        until(lambda: int(redis.get("bare:count") or 0) == count, "the bare tasks")
+        spent = time.perf_counter() - began
+    redis.delete("bare:count")
+    sender.close()
+    redis.close()
+    return spent

@@ -75,11 +75,15 @@ MODULES: dict[str, frozenset[str]] = {
             "bench/place.py",
         }
     ),
-    "http.client": frozenset({"infra/probe.py", "bench/place.py"}),  # the gateway's own health page
-    "http.server": frozenset({"bench/site_corpus.py"}),
-    "subprocess": frozenset(
-        {"infra/child.py", "workers/demo.py", "bench/place.py", "bench/__main__.py"}
+    "http.client": frozenset(
+        {
+            "infra/probe.py",  # the gateway's own health page
+            "bench/place.py",  # what the server saw
+            "bench/stacks.py",
+        }
     ),
+    "http.server": frozenset({"bench/site_corpus.py"}),
+    "subprocess": frozenset({"infra/child.py", "workers/demo.py", "bench/__main__.py"}),
     **dict.fromkeys(NOBODYS_MODULES, frozenset()),
 }
 
@@ -87,7 +91,7 @@ MODULES: dict[str, frozenset[str]] = {
 NAMES: dict[str, frozenset[str]] = {
     "getaddrinfo": frozenset({"workers/fetching/url_guard.py"}),
     "create_connection": frozenset({"infra/store_checks.py"}),
-    "open_connection": frozenset({"bench/bare.py"}),
+    "open_connection": frozenset({"bench/raw_client.py"}),
     "connect_tcp": frozenset({"infra/http.py"}),
     "execve": frozenset({"infra/commands.py"}),  # becomes a worker or Flower
     "execvp": frozenset({"infra/tether.py"}),  # becomes the process that it ties to its parent
