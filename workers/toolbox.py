@@ -8,7 +8,6 @@ from budget.ledger import Ledger
 from budget.redis_frontier import RedisFrontier
 from budget.redis_ledger import RedisLedger
 from budget.slots import Slots, SlotStore
-from budget.weights import Weights
 from infra.clock import Clock
 from infra.job_log import JobLog
 from infra.job_store import JobStore
@@ -35,7 +34,6 @@ class Toolbox:
     steps: Steps
     ledger: Ledger
     slots: SlotStore
-    weights: Weights
     frontier: Frontier
     registry: Registry
     paces: Paces
@@ -78,7 +76,6 @@ def _caps(settings: Settings) -> Caps:
 def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) -> Toolbox:
     """Connect the tools; connections open on first use."""
     redis = connect(settings.redis_url)
-    slots = Slots(redis)
     chosen = clock or StoreClock(settings.redis_url)
     return Toolbox(
         settings=settings,
@@ -88,8 +85,7 @@ def open_toolbox(settings: Settings, bell: Bell, *, clock: Clock | None = None) 
         log=JobLog(redis),
         steps=Steps(redis, step_rules(settings)),
         ledger=RedisLedger(redis),
-        slots=slots,
-        weights=Weights(slots, settings, chosen),
+        slots=Slots(redis),
         frontier=RedisFrontier(redis, caps=_caps(settings)),
         registry=Registry(settings),
         paces=paces_of(settings),

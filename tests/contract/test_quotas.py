@@ -138,22 +138,8 @@ def test_a_job_that_ends_gives_its_places_back(redis: Redis, redis_url: str) -> 
     assert (slots.count(JOBS), slots.count(jobs_of("local"))) == (0, 0)
 
 
-def test_a_tenants_jobs_share_its_weight(redis: Redis, redis_url: str) -> None:
-    spine = Spine(redis_url, in_redis=True, tenants={"big": {"weight": 3}})
-    slots, weights = Slots(redis), spine.tools.weights
-    for number in range(4):
-        slots.take(jobs_of("big"), f"job_{number}", 9, 10**6)
-    assert (weights.of_job("big"), weights.of_job("small")) == (0.75, 1.0)
-    slots.take(jobs_of("small"), "a", 9, 10**6)
-    slots.take(jobs_of("small"), "b", 9, 10**6)
-    spine.clock.advance(2000)
-    assert weights.of_job("small") == 0.5
-
-
-def test_requests_are_queued_with_the_weight_of_their_job(redis: Redis, redis_url: str) -> None:
+def test_requests_are_queued_with_the_weight_of_their_tenant(redis: Redis, redis_url: str) -> None:
     spine = Spine(redis_url, in_redis=True, tenants={"local": {"weight": 2}})
-    for number in range(1, 6):
-        Slots(redis).take(jobs_of("local"), f"job_{number}", 9, 10**6)
     queued: list[Offer] = []
 
     class Listening:
@@ -170,4 +156,4 @@ def test_requests_are_queued_with_the_weight_of_their_job(redis: Redis, redis_ur
     listening: Any = Listening(spine.tools.frontier)
     spine.tools = replace(spine.tools, frontier=listening)
     ask(spine, "job_1")
-    assert {each.weight for each in queued} == {0.4}
+    assert {each.weight for each in queued} == {2.0}

@@ -225,7 +225,7 @@ def _offer(tools: Toolbox, stored: StoredJob, place: _Place, deadline_ms: int) -
         waiter=f"{job_id}|{place.wanted.fetch_id}",
         deadline_ms=deadline_ms,
         pause_ms=tools.paces.pause_ms(request, place.host),
-        weight=tools.weights.of_job(stored.spec.tenant),
+        weight=tools.settings.weight_of(stored.spec.tenant),
     )
 
 
