@@ -14,8 +14,8 @@ from typing import Any
 from celery import Celery, chord
 
 from bench.place import popped, running, until
+from infra.broker import broker_url
 from infra.child import Child
-from infra.embedded_redis import broker_url
 from infra.redis import Redis, connect
 
 PREFIX = "bare:"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from celery import Celery
 
 from bench.place import popped, running
-from infra.embedded_redis import broker_url
+from infra.broker import broker_url
 from infra.settings import load
 from workers.celery_app import make_app
 from workers.pipeline.attempt import Leave, Next, Rest, attempt

@@ -14,8 +14,9 @@ from signal_search.contracts.job import JobSpec
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.trace import CallRefused
 
+from infra.broker import broker_url
 from infra.child import Child
-from infra.embedded_redis import EmbeddedRedis, broker_url
+from infra.embedded_redis import EmbeddedRedis
 from infra.job_log import JobLog
 from infra.job_store import JobStore
 from infra.redis import Redis, connect
