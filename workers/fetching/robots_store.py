@@ -10,11 +10,10 @@ from typing import Protocol
 import msgspec
 
 from infra import keys
-from infra.clock import Clock
 from infra.redis import store_errors
 from workers.fetching.robots import RobotsRecord
 
-_KNOWN_ORIGINS = 2_000  # in one process
+_KNOWN_ORIGINS = 500  # in one process: a file may have thousands of lines
 _KEEP_S = 86_400  # the longest any record may be relied on (RFC 9309, 2.4)
 
 
@@ -31,13 +30,12 @@ class AsyncStrings(Protocol):
 
 
 class RobotsStore:
-    """Load and save records; the last writer wins, which is harmless. What is valid is not asked for twice."""
+    """Load and save records; the last writer wins, which is harmless. A record that has not changed is read once."""
 
-    def __init__(self, redis: AsyncStrings, clock: Clock) -> None:
+    def __init__(self, redis: AsyncStrings) -> None:
         """Take a client of the running event loop."""
         self._redis = redis
-        self._clock = clock
-        self._known: dict[str, RobotsRecord] = {}
+        self._known: dict[str, tuple[bytes, RobotsRecord]] = {}
 
     async def load(self, origin: str) -> RobotsRecord | None:
         """Return the record of an origin, also an expired one; None when there is none or it is of an older form.
@@ -45,18 +43,18 @@ class RobotsStore:
         Raises:
             StoreFailed: the store did not answer.
         """
-        known = self._known.get(origin)
-        if known is not None and known.is_valid(self._clock.now_ms()):
-            return known
         with store_errors():
             raw = await self._redis.get(keys.robots(origin))
         if not isinstance(raw, bytes):
             return None
+        known = self._known.get(origin)
+        if known is not None and known[0] == raw:
+            return known[1]
         try:
             record = msgspec.msgpack.decode(raw, type=RobotsRecord)
         except msgspec.DecodeError:
             return None
-        self._remember(record)
+        self._remember(raw, record)
         return record
 
     async def save(self, record: RobotsRecord) -> None:
@@ -68,9 +66,8 @@ class RobotsStore:
         raw = msgspec.msgpack.encode(record)
         with store_errors():
             await self._redis.set(keys.robots(record.origin), raw, ex=_KEEP_S)
-        self._remember(record)
 
-    def _remember(self, record: RobotsRecord) -> None:
+    def _remember(self, raw: bytes, record: RobotsRecord) -> None:
         if len(self._known) >= _KNOWN_ORIGINS:
             del self._known[next(iter(self._known))]
-        self._known[record.origin] = record
+        self._known[record.origin] = (raw, record)

@@ -77,7 +77,7 @@ class Exchanges:
         self._clock = clock
         self._redis = gathered(connect_async(settings.redis_url))
         self.frontier = RedisFrontierWorker(self._redis)
-        self._robots = RobotsStore(cast("AsyncStrings", self._redis), clock)
+        self._robots = RobotsStore(cast("AsyncStrings", self._redis))
         guard = UrlGuard(settings.fetch.ports, settings.loopback)
         self._client = HttpClient(settings.fetch, settings.loopback, guard.endpoints, clock)
         self._fetcher = Fetcher(settings, self._client, guard, clock)

@@ -7,7 +7,6 @@ import pytest
 from redis import Redis
 
 from infra import keys
-from infra.clock import FixedClock
 from infra.redis import connect_async
 from workers.fetching.robots import Decision, RobotsRecord, classify, parse
 from workers.fetching.robots_store import RobotsStore
@@ -139,7 +138,7 @@ def test_an_unreachable_record_forbids_everything_and_says_why() -> None:
 def test_records_come_back_from_the_store(redis: Redis, redis_url: str) -> None:
     async def play() -> list[RobotsRecord | None]:
         client = connect_async(redis_url)
-        store = RobotsStore(client, FixedClock(30))
+        store = RobotsStore(client)
         before = await store.load("https://h.test")
         await store.save(a_record())
         after = await store.load("https://h.test")
@@ -152,19 +151,21 @@ def test_records_come_back_from_the_store(redis: Redis, redis_url: str) -> None:
     assert 0 < redis.ttl(keys.robots("https://h.test")) <= 86_400
 
 
-def test_a_valid_record_is_asked_for_once(redis: Redis, redis_url: str) -> None:
-    clock = FixedClock(15)
-
-    async def play() -> list[str]:
+def test_a_record_is_read_again_when_another_worker_has_changed_it(
+    redis: Redis, redis_url: str
+) -> None:
+    async def play() -> list[RobotsRecord | None]:
         client = connect_async(redis_url)
-        ours, another = RobotsStore(client, clock), RobotsStore(client, clock)
+        ours, another = RobotsStore(client), RobotsStore(client)
         await another.save(a_record(detail="first"))
-        seen = [await ours.load("https://h.test")]
-        await another.save(a_record(detail="second", expires_at_ms=90))
-        seen.append(await ours.load("https://h.test"))  # still valid
-        clock.advance(5)
+        seen = [await ours.load("https://h.test"), await ours.load("https://h.test")]
+        await another.save(a_record(detail="second"))
+        seen.append(await ours.load("https://h.test"))
+        await client.delete(keys.robots("https://h.test"))
         seen.append(await ours.load("https://h.test"))
         await client.aclose()
-        return [each.detail for each in seen if each]
+        return seen
 
-    assert asyncio.run(play()) == ["first", "first", "second"]
+    first, again, changed, gone = asyncio.run(play())
+    assert first is again is not None
+    assert (first.detail, changed and changed.detail, gone) == ("first", "second", None)
