@@ -16,7 +16,7 @@ from api_gateway.enqueue import Bell, Ringer
 from api_gateway.gauges import gauges_of
 from api_gateway.intake import Intake
 from api_gateway.watch import Watch
-from infra.clock import Clock
+from infra.clock import Clock, SystemClock
 from infra.metrics import Publisher
 from infra.redis import connect, connect_async
 from infra.settings import Settings
@@ -76,7 +76,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         intake=intake,
         watch=watch,
         publisher=publisher,
-        gauges=gauges_of(redis, clock, bell, most_jobs=settings.gateway.deployment_slots),
+        gauges=gauges_of(redis, SystemClock(), bell, most_jobs=settings.gateway.deployment_slots),
     )
     publishing = asyncio.create_task(_publish(publisher))
     try:

@@ -12,7 +12,7 @@ from api_gateway.source_views import read_sources
 from budget.gauges import FrontierGauges, PurseGauges
 from budget.slots import Slots
 from infra.clock import Clock
-from infra.store_metrics import Gauges, StoreClock, gauge
+from infra.store_metrics import Gauges, ServerTime, gauge
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -58,12 +58,12 @@ class DoorGauges(Gauges):
     def read(self) -> Iterator[Metric]:
         """Yield the gauges."""
         taken = self._slots.count(_PLACES)
-        says = "Places for unfinished jobs that are taken; an ended job's is cleared when all are."
+        says = "Places for unfinished jobs that are taken."
         yield gauge("signal_search_job_places_taken", says, [((), taken)])
         says = "Places for unfinished jobs."
         yield gauge("signal_search_job_places", says, [((), self._most_jobs)])
         yield self._sources()
-        skew_ms = self._clock.now_ms() - StoreClock(self._redis).now_ms()
+        skew_ms = self._clock.now_ms() - ServerTime(self._redis).now_ms()
         says = "How far this gateway's clock is before the store's."
         yield gauge("signal_search_clock_skew_seconds", says, [((), skew_ms / 1000)])
 
@@ -76,7 +76,7 @@ class DoorGauges(Gauges):
 
 def gauges_of(redis: "Redis", clock: Clock, bell: Bell, *, most_jobs: int) -> list[Collector]:
     """Return what the page shows beside the deployment's counts and the ledger of steps."""
-    store_clock = StoreClock(redis)
+    store_clock = ServerTime(redis)
     return [
         BrokerGauges(bell),
         FrontierGauges(redis, store_clock),

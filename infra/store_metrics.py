@@ -21,7 +21,7 @@ from infra.redis import store_errors
 from infra.roles import ROLES, TASK_QUEUES, all_queues
 
 
-class StoreClock:
+class ServerTime:
     """The store's clock. Raises StoreFailed when the store does not answer."""
 
     def __init__(self, redis: Redis) -> None:

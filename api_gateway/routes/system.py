@@ -9,7 +9,7 @@ from api_gateway.openapi import DESCRIPTION, docs_page
 from api_gateway.replies import as_json
 from infra.heartbeat import live_workers, missing_queues
 from infra.metrics import CONTENT_TYPE, render
-from infra.store_metrics import StoreClock
+from infra.store_metrics import ServerTime
 
 _DOCS = docs_page()
 _NOTHING_FROM_ELSEWHERE = {
@@ -47,7 +47,7 @@ async def metrics(request: HttpRequest) -> Response[bytes]:
     """Answer with the deployment's counts in Prometheus's text format."""
     door = door_of(request)
     await sync_to_thread(door.publisher.publish, at_once=True)
-    page = await sync_to_thread(render, door.redis, StoreClock(door.redis), door.gauges)
+    page = await sync_to_thread(render, door.redis, ServerTime(door.redis), door.gauges)
     return Response(
         page,
         media_type=CONTENT_TYPE,

@@ -41,6 +41,21 @@ def _extent(pairs: Pairs) -> int:
 
 
 def _matched_early(claim: Sequence[str], sentence: Sequence[str]) -> Pairs:
+    # Words that are alike from the beginning are pairs in any case; most claims are a sentence as it stands.
+    alike = _common_prefix(claim, sentence)
+    rest = _matched_rest(claim[alike:], sentence[alike:])
+    return (*((i, i) for i in range(alike)), *((i + alike, j + alike) for i, j in rest))
+
+
+def _common_prefix(claim: Sequence[str], sentence: Sequence[str]) -> int:
+    pairs = enumerate(zip(claim, sentence, strict=False))
+    end = min(len(claim), len(sentence))
+    return next((place for place, (first, second) in pairs if first != second), end)
+
+
+def _matched_rest(claim: Sequence[str], sentence: Sequence[str]) -> Pairs:
+    if not claim or not sentence:
+        return ()
     table = _table(claim, sentence)
     pairs: list[tuple[int, int]] = []
     i = j = 0

@@ -10,7 +10,7 @@ from budget.slots import Slots
 from infra import keys
 from infra.clock import FixedClock
 from infra.settings import load
-from infra.store_metrics import StoreClock
+from infra.store_metrics import ServerTime
 from workers.registry import Registry
 
 
@@ -43,7 +43,7 @@ def test_a_broker_that_is_away_has_no_depth() -> None:
 
 
 def test_places_sources_and_a_clock_that_is_ahead(redis: Redis) -> None:
-    now_ms = StoreClock(redis).now_ms()
+    now_ms = ServerTime(redis).now_ms()
     slots = Slots(redis)
     for number in range(3):
         slots.take("jobs", f"job_{number}", 10, 60_000)
