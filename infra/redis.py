@@ -38,6 +38,7 @@ __all__ = [
     "node_infos",
     "store_errors",
     "time_ms",
+    "time_of",
     "values_of",
 ]
 
@@ -220,10 +221,18 @@ def time_ms(url: str) -> int:
         client = Redis.from_url(url, retry=None, **limits)
     else:
         client = connect(url)
-    with store_errors():
-        try:
-            # A script, so that of a cluster one server answers.
-            answer: Any = client.eval("return redis.call('TIME')", 1, keys.boot())
-        finally:
-            client.close()
+    try:
+        return time_of(client)
+    finally:
+        client.close()
+
+
+def time_of(client: Redis) -> int:
+    """Return the store's epoch time in milliseconds; of a cluster, that of one server.
+
+    Raises:
+        StoreFailed: the store did not answer.
+    """
+    with store_errors():  # a script names a key, so that of a cluster one server is asked
+        answer: Any = client.eval("return redis.call('TIME')", 1, keys.boot())
     return int(answer[0]) * 1000 + int(answer[1]) // 1000

@@ -17,7 +17,7 @@ from typing_extensions import override
 from infra import keys
 from infra.clock import Clock
 from infra.heartbeat import LiveWorker, live_workers
-from infra.redis import store_errors
+from infra.redis import store_errors, time_of
 from infra.roles import ROLES, TASK_QUEUES, all_queues
 
 
@@ -30,9 +30,7 @@ class ServerTime:
 
     def now_ms(self) -> int:
         """Return the store's epoch time in milliseconds."""
-        with store_errors():
-            seconds, microseconds = self._redis.time()
-        return int(seconds) * 1000 + int(microseconds) // 1000
+        return time_of(self._redis)
 
     def monotonic(self) -> float:
         """Return the same time in seconds."""
