@@ -76,7 +76,13 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         intake=intake,
         watch=watch,
         publisher=publisher,
-        gauges=gauges_of(redis, SystemClock(), bell, most_jobs=settings.gateway.deployment_slots),
+        gauges=gauges_of(
+            redis,
+            SystemClock(),
+            bell,
+            most_jobs=settings.gateway.deployment_slots,
+            per=settings.deployment.per,
+        ),
     )
     publishing = asyncio.create_task(_publish(publisher))
     try:

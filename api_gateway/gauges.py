@@ -10,6 +10,7 @@ from typing_extensions import override
 from api_gateway.enqueue import Bell
 from api_gateway.source_views import read_sources
 from budget.gauges import FrontierGauges, PurseGauges
+from budget.policy import Period
 from budget.slots import Slots
 from infra.clock import Clock
 from infra.store_metrics import Gauges, ServerTime, gauge
@@ -74,12 +75,14 @@ class DoorGauges(Gauges):
         return gauge("signal_search_source_well", says, rows, ["source"])
 
 
-def gauges_of(redis: "Redis", clock: Clock, bell: Bell, *, most_jobs: int) -> list[Collector]:
+def gauges_of(
+    redis: "Redis", clock: Clock, bell: Bell, *, most_jobs: int, per: Period
+) -> list[Collector]:
     """Return what the page shows beside the deployment's counts and the ledger of steps."""
     store_clock = ServerTime(redis)
     return [
         BrokerGauges(bell),
         FrontierGauges(redis, store_clock),
-        PurseGauges(redis),
+        PurseGauges(redis, store_clock, per),
         DoorGauges(redis, clock, most_jobs),
     ]

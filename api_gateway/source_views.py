@@ -1,6 +1,7 @@
 """The registry as the workers see it, with each source's last outcome laid over it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -23,9 +24,7 @@ def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
     Raises:
         StoreFailed: when the store does not answer.
     """
-    with store_errors():
-        raw = cast("bytes | None", redis.get(keys.sources()))
-    views = _VIEWS.decode(raw) if raw else ()
+    views = _registry(redis)
     if not views:
         return ()
     last = values_of(redis, [keys.source_health(each.id) for each in views])
@@ -33,6 +32,17 @@ def read_sources(redis: "Redis") -> tuple[SourceView, ...]:
         view if health is None else msgspec.structs.replace(view, health=_text(health))
         for view, health in zip(views, last, strict=True)
     )
+
+
+def _registry(redis: "Redis") -> tuple[SourceView, ...]:
+    with store_errors():
+        raw = cast("bytes | None", redis.get(keys.sources()))
+    return _decoded(raw) if raw else ()
+
+
+@lru_cache(maxsize=2)  # every submission asks, and it changes when workers start
+def _decoded(raw: bytes) -> tuple[SourceView, ...]:
+    return _VIEWS.decode(raw)
 
 
 def refuse_unknown(redis: "Redis", lists: Sequence[Sequence[str]]) -> list[Invalid | None]:
@@ -45,7 +55,7 @@ def refuse_unknown(redis: "Redis", lists: Sequence[Sequence[str]]) -> list[Inval
         StoreFailed: when the store does not answer.
     """
     wanted = [[each for each in names if ":" not in each and "." not in each] for names in lists]
-    known = {each.id for each in read_sources(redis)} if any(wanted) else set()
+    known = {each.id for each in _registry(redis)} if any(wanted) else set()
     return [
         Invalid("There is no such source.", field="constraints.source_prefs.only")
         if known and not known.issuperset(names)

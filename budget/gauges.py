@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.metrics_core import Metric
 from typing_extensions import override
 
+from budget.policy import Period, deployment_level
 from budget.redis_ledger import RedisLedger
 from infra import keys
 from infra.clock import Clock
@@ -17,8 +18,6 @@ from infra.store_metrics import Gauges, gauge
 
 if TYPE_CHECKING:
     from redis import Redis
-
-_DEPLOYMENT = "deployment"
 
 
 class FrontierGauges(Gauges):
@@ -78,14 +77,16 @@ class FrontierGauges(Gauges):
 class PurseGauges(Gauges):
     """What the deployment may spend, has spent and holds; nothing while no limit is set or no job was planned yet."""
 
-    def __init__(self, redis: "Redis") -> None:
-        """Read from `redis`."""
+    def __init__(self, redis: "Redis", clock: Clock, per: Period) -> None:
+        """Read from `redis` the purse of the time that `clock` tells."""
         self._ledger = RedisLedger(redis)
+        self._clock = clock
+        self._per: Period = per
 
     @override
     def read(self) -> Iterator[Metric]:
         """Yield the gauge."""
-        balance = self._ledger.balance(_DEPLOYMENT)
+        balance = self._ledger.balance(deployment_level(self._per, self._clock.now_ms()))
         parts = {"limit": balance.limits, "used": balance.used, "held": balance.held}
         rows = [
             ([dimension.value, part], float(amounts.get(dimension, 0)))

@@ -197,7 +197,7 @@ def test_the_purse_of_the_deployment_is_shown_by_dimension(redis: Redis, clock: 
     ledger.reserve("h1", levels, {Dimension.FETCHES: 1, Dimension.TOKENS: 400}, lease_ms=60_000)
     ledger.reserve("h2", levels, {Dimension.FETCHES: 1, Dimension.TOKENS: 400}, lease_ms=60_000)
     ledger.settle("h1", {Dimension.FETCHES: 1, Dimension.TOKENS: 150})
-    page = render(redis, clock, [PurseGauges(redis)])
+    page = render(redis, clock, [PurseGauges(redis, clock, "ever")])
 
     def shown(dimension: str) -> list[float | None]:
         name = "signal_search_budget"

@@ -71,11 +71,9 @@ def deliver(tools: Toolbox, job_id: str, told: Sequence[Told]) -> bool:
     stored = tools.store.get(job_id)
     if stored is None or stored.is_finished:
         return False
-    write_down(tools, stored.spec, _with_sources(tools, job_id, told))
-    tools.ring(f"{job_id}/reduce")
     with bound(job_id=job_id, request_id=stored.spec.request_id):
-        for each in told:
-            _note(each)
+        write_down(tools, stored.spec, _with_sources(tools, job_id, told))
+    tools.ring(f"{job_id}/reduce")
     return True
 
 
@@ -102,6 +100,7 @@ def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:
     tools.log.append(spec.id, *(_entry(now_ms, each, used) for each, used in pairs))
     for each, used in pairs:
         tools.ledger.settle(f"{spec.id}|{each.fetch_id}", used)
+        _note(each)
 
 
 def _with_sources(tools: Toolbox, job_id: str, told: Sequence[Told]) -> Sequence[Told]:
