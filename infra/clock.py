@@ -52,3 +52,8 @@ class FixedClock:
 def iso(ms: int) -> str:
     """Return epoch milliseconds as ISO 8601 in UTC, to the second."""
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def iso_until(ms: int) -> str:
+    """Return the first full second at or after `ms`: who comes back then does not come too early."""
+    return iso(-(-ms // 1000) * 1000)

@@ -24,7 +24,7 @@ from signal_search.contracts.source import (
 from signal_search.errors import AddressRefused
 
 from budget.frontier import Offer, Placed
-from infra.clock import iso
+from infra.clock import iso_until
 from infra.embedded_redis import EmbeddedRedis
 from infra.ids import digest, job_id
 from infra.settings import Settings
@@ -112,7 +112,7 @@ def _question(source: Source) -> SourceQuery:
 
 
 def _refused(source_id: str, reason: str, detail: str, until_ms: int | None = None) -> Health:
-    until = iso(until_ms) if until_ms else ""
+    until = iso_until(until_ms) if until_ms else ""
     return Health(source_id=source_id, state="refused", reason=reason, detail=detail, until=until)
 
 
@@ -265,7 +265,7 @@ def health_of(source_id: str, outcome: FetchOutcome) -> Health:
         state="refused" if outcome.state is FetchState.SKIPPED else "failed",
         reason=outcome.reason or "too_many_redirects",
         detail=outcome.detail,
-        until=iso(outcome.until_ms) if outcome.until_ms else "",
+        until=iso_until(outcome.until_ms) if outcome.until_ms else "",
     )
 
 

@@ -135,6 +135,7 @@ def test_a_step_is_due_before_its_job_exists_and_both_before_the_bell(
     calls = desk._submissions._calls(desk.owned(outcome[0].id, "red").spec)
     assert [each.script.name for each in calls] == [
         "step_make",
+        "job_watch",
         "job_create",
         "job_list",
         "slot_admit",

@@ -13,7 +13,7 @@ from signal_search.errors import AddressRefused
 from budget.frontier import Offer, Placed
 from budget.ledger import Short
 from budget.policy import next_day_ms
-from infra.clock import iso
+from infra.clock import iso_until
 from infra.job_store import StoredJob
 from workers.fetching.cache import fingerprint, host_key, is_shareable
 from workers.fetching.redaction import redact_url
@@ -182,7 +182,7 @@ def _instead(tools: Toolbox, place: _Place, refusal: Told) -> _Taken | Told:
 def _beyond_quota(tools: Toolbox, place: _Place) -> Told:
     until_ms = next_day_ms(tools.clock.now_ms())
     quota = tools.registry.quota_per_day(place.wanted.request.source_id)
-    detail = f"its quota of {quota} requests a day is used up, until {iso(until_ms)}"
+    detail = f"its quota of {quota} requests a day is used up, until {iso_until(until_ms)}"
     return _skipped(place.wanted, SkipReason.QUOTA, detail, until_ms=until_ms)
 
 
@@ -259,7 +259,7 @@ def _refusal(tools: Toolbox, place: _Place, placed: Placed) -> Told:
         until = tools.clock.now_ms() + placed.ready_in_ms
     if placed.disposition == "suspended" and (why := tools.frontier.host_state(place.host).reason):
         text = f"{text} ({why})"
-    detail = f"{text}, until {iso(until)}" if until else text
+    detail = f"{text}, until {iso_until(until)}" if until else text
     return _skipped(place.wanted, reason, detail, until_ms=until)
 
 

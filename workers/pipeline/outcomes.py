@@ -15,7 +15,7 @@ from signal_search.contracts.source import FetchState, SkipReason
 from signal_search.contracts.trace import FetchFinished
 from signal_search.errors import BadReply
 
-from infra.clock import iso
+from infra.clock import iso_until
 from workers.fetching.stored_reply import STALE
 from workers.pipeline.evidence import arrived_documents
 from workers.pipeline.follow_ups import redirect_of, site_after
@@ -63,7 +63,7 @@ def _outcome(
         state=state,
         reason=worst.reason if worst else "",
         detail=worst.detail if worst else "",
-        until=iso(worst.until_ms) if worst and worst.until_ms else "",
+        until=iso_until(worst.until_ms) if worst and worst.until_ms else "",
         documents=len(arrived),
         fetches=sum(each.paid for each in ends),
     )
