@@ -16,7 +16,7 @@ from celery.exceptions import OperationalError
 from celery.worker import state
 
 from infra.broker import broker_url, is_redis, transport_options
-from infra.roles import TASK_QUEUES
+from infra.roles import POOLS, TASK_QUEUES
 from infra.settings import Settings
 
 _MODULE = "workers.tasks"
@@ -48,7 +48,7 @@ def make_app(settings: Settings) -> Celery:
         task_routes={task_name(task): {"queue": queue} for task, queue in TASK_QUEUES.items()},
         task_create_missing_queues=True,
         worker_prefetch_multiplier=1,
-        worker_disable_prefetch=is_redis(settings.broker),  # RabbitMQ keeps to the multiplier
+        worker_disable_prefetch=_takes_one_by_one(settings),
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         # Under the lease of a step, so that a hung task dies before its step is given to another worker.
@@ -56,6 +56,14 @@ def make_app(settings: Settings) -> Celery:
         task_time_limit=settings.queue.lease_s * 0.9,
     )
     return app
+
+
+def _takes_one_by_one(settings: Settings) -> bool:
+    """Say whether a worker asks for a message only when it has a process free. RabbitMQ keeps to the multiplier.
+
+    A pool of threads does not wake the loop that asks: with all threads busy once, it would ask again a second later.
+    """
+    return is_redis(settings.broker) and POOLS[settings.worker_role] == "prefork"
 
 
 def send_bell(app: Celery, task: str, step_id: str) -> bool:

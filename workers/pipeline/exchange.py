@@ -41,9 +41,9 @@ from workers.fetching.stored_reply import (
 from workers.fetching.url_guard import UrlGuard
 from workers.pipeline.delivery import unpack_reply
 from workers.pipeline.parse import ParsePool
+from workers.pipeline.remarks import with_robots_line, with_sitemaps, with_until
 from workers.pipeline.rests import Rests
 
-_MAX_SITEMAPS = 3
 _LEAST_WAIT_MS = 50
 _ASK_AGAIN_S = 0.1
 
@@ -162,9 +162,13 @@ class Exchanges:
         if owed_ms > 0:
             await self.frontier.postpone(claim, pause_ms=owed_ms)
             return Postponed()
-        record = None if request.kind == "api" else await self._robots.load(origin_of(request.url))
-        stored = await self._stored(claim, request)
-        if not await self.frontier.renew(claim, lease_ms=self._lease_ms):
+        # One trip, and nothing between it and sending.
+        record, stored, is_ours = await asyncio.gather(
+            self._record(request),
+            self._stored(claim, request),
+            self.frontier.renew(claim, lease_ms=self._lease_ms),
+        )
+        if not is_ours:
             return Postponed()
         async with self._held(claim):
             made = await self._fetcher.fetch(request, record, stored)
@@ -175,7 +179,10 @@ class Exchanges:
                 await self.frontier.postpone(claim, pause_ms=pause_ms)
                 return Postponed()
             keep = await self._kept(request, made, stored)
-            return await self._finish(claim, request, made, _with_sitemaps(request, keep, record))
+            return await self._finish(claim, request, made, with_sitemaps(request, keep, record))
+
+    async def _record(self, request: Request) -> RobotsRecord | None:
+        return None if request.kind == "api" else await self._robots.load(origin_of(request.url))
 
     async def _stored(self, claim: Claim, request: Request) -> StoredReply | None:
         """Return the earlier reply to the same request, if any may be renewed or served."""
@@ -240,13 +247,15 @@ class Exchanges:
             return renewed(stored, made.raw, limits)
         if isinstance(made, Fetched):
             outcome = await self._pool.parse(request, made.raw)
-            return kept(request, made.raw, _allowed(outcome, made.robots), made.fresh_ms, limits)
+            return kept(
+                request, made.raw, with_robots_line(outcome, made.robots), made.fresh_ms, limits
+            )
         if not isinstance(made, Over):
             raise Broken  # a 304 that nobody asked for is an outcome of the fetcher's
         now_ms = self._clock.now_ms()
         if _is_origin_failure(made) and stored is not None and is_served_on_failure(stored, now_ms):
             return stale(stored, made.outcome, now_ms, limits)
-        reply = StoredReply(outcome=_allowed(made.outcome, made.robots))
+        reply = StoredReply(outcome=with_robots_line(made.outcome, made.robots))
         return Kept(reply=reply, fresh_ms=made.fresh_ms)
 
     async def _finish(
@@ -256,16 +265,7 @@ class Exchanges:
             return Finished(kept)
         failure = made.outcome if isinstance(made, Over) else kept.reply.outcome
         rests = await self._rests.after(request, claim.host, made.pacing, failure)
-        return Finished(_with_until(kept, rests[1], self._clock.now_ms()), *rests)
-
-
-def _with_until(kept: Kept, suspend_ms: int, now_ms: int) -> Kept:
-    """Say when a host may be asked again whose own words do not, where nothing came of the request."""
-    outcome = kept.reply.outcome
-    if not suspend_ms or outcome.state is FetchState.FETCHED or outcome.until_ms is not None:
-        return kept
-    told = replace(outcome, until_ms=now_ms + suspend_ms)
-    return replace(kept, reply=replace(kept.reply, outcome=told))
+        return Finished(with_until(kept, rests[1], self._clock.now_ms()), *rests)
 
 
 def _is_origin_failure(made: Over) -> bool:
@@ -273,23 +273,3 @@ def _is_origin_failure(made: Over) -> bool:
     if made.outcome.reason == SkipReason.ROBOTS_UNREACHABLE:
         return True
     return made.outcome.state is FetchState.MISSED and made.pacing.verdict in {"limited", "fault"}
-
-
-def _allowed(outcome: FetchOutcome, robots: str) -> FetchOutcome:
-    """Add what allowed a fetch to its decisions."""
-    if not robots:
-        return outcome
-    return replace(outcome, decisions={"robots": robots, **outcome.decisions})
-
-
-def _with_sitemaps(request: Request, kept: Kept, record: RobotsRecord | None) -> Kept:
-    """Add the sitemaps that robots.txt names to the start page of a site crawl."""
-    outcome = kept.reply.outcome
-    if not request.site or request.depth or request.kind != "page" or record is None:
-        return kept
-    sitemaps = [url for url in record.sitemaps if url.startswith(request.site)][:_MAX_SITEMAPS]
-    asked = tuple(replace(request, url=url, kind="sitemap") for url in sitemaps)
-    known = outcome.parsed.requests
-    added = (each for each in asked if each not in known)  # a renewed reply has them already
-    parsed = replace(outcome.parsed, requests=(*known, *added))
-    return replace(kept, reply=replace(kept.reply, outcome=replace(outcome, parsed=parsed)))
