@@ -9,7 +9,7 @@ from workers.celery_app import make_app
 @pytest.mark.parametrize(("role", "wanted"), [("crawl", False), ("all", False), ("reduce", True)])
 def test_threads_are_never_made_to_ask_for_one_message_at_a_time(
     role: str,
-    wanted: bool,  # noqa: FBT001  a row of the table
+    wanted: bool,
 ) -> None:
     """With all threads busy once, such a worker stands still for a second: 4 steps a second instead of hundreds."""
     app = make_app(load(redis_url="redis://127.0.0.1:1/0", worker_role=role))
