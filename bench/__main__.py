@@ -81,9 +81,10 @@ def ended(running: "subprocess.Popen[bytes]") -> bool:
     return True
 
 
-def shaped(printed: dict[str, Any]) -> dict[str, Any]:
+def shaped(printed: Any) -> dict[str, Any]:
     """Return rows and figures; a bench that makes no rows is all figures."""
-    return printed if printed.keys() == {"rows", "figures"} else {"figures": printed}
+    has_rows = isinstance(printed, dict) and printed.keys() == {"rows", "figures"}
+    return dict(printed) if has_rows else {"figures": printed}
 
 
 def today() -> str:
