@@ -20,10 +20,12 @@ from signal_search.contracts.result import Result, SourceOutcome
 from signal_search.contracts.source import Request, SourceQuery
 from signal_search.errors import SignalSearchError
 
+from infra import keys
 from infra.catalog.catalog import SourceRow, shipped_rows
 from infra.loopback_web.app import HOSTS
 from infra.loopback_web.faults import Fault
 from infra.loopback_web.server import LoopbackWeb
+from infra.redis import connect
 from infra.settings import load
 from infra.stack import Parts, Stack
 from tests.e2e.conftest import environment
@@ -153,8 +155,13 @@ class Play:
             return error
 
     def heal(self) -> None:
-        """End every fault."""
+        """End every fault, and forget what was learned of the hosts meanwhile: it grows with each failure."""
         self._web.faults.clear()
+        redis = connect(self._stack.redis_url)
+        for pattern in (keys.robots("*"), keys.trouble("*")):
+            for name in redis.scan_iter(pattern):
+                redis.delete(name)
+        redis.close()
 
     def spoil(self, host: str, **fault: object) -> None:
         """Let one host alone be at fault, until further notice."""
