@@ -11,6 +11,7 @@ from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
+    iso,
     left_out,
     line,
     read_json,
@@ -93,7 +94,7 @@ class CratesIo:
 
     def _document(self, crate: _Crate, reply: Reply) -> Document:
         site = urlsplit(self._config.endpoint)
-        created, updated = (crate.created_at or "")[:10], (crate.updated_at or "")[:10]
+        created, updated = iso(crate.created_at), iso(crate.updated_at)
         return make_document(
             url=f"{site.scheme}://{site.netloc}/crates/{crate.name}",
             title=crate.name,
@@ -121,8 +122,8 @@ def _text(crate: _Crate) -> str:
     lines = [f"{name}: {line(crate.description) or 'no description'}"]
     if version:
         lines.append(f"The newest version of the Rust crate {name} is {version}.")
-    if crate.updated_at:
-        lines.append(f"{name} was last updated on {crate.updated_at[:10]}.")
+    if iso(crate.updated_at):
+        lines.append(f"{name} was last updated on {iso(crate.updated_at)}.")
     lines.append(f"{name} has been downloaded {crate.downloads:,} times.")
     links = {"Repository": crate.repository, "Documentation": crate.documentation}
     lines += [f"{kind}: {url}" for kind, url in links.items() if url]

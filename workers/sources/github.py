@@ -19,6 +19,7 @@ from workers.asking import address, call
 from workers.records import (
     NO_WORDS,
     days_of,
+    iso,
     line,
     read_json,
     readable,
@@ -121,8 +122,8 @@ class GitHub:
         )
 
     def _document(self, repo: _Repository, reply: Reply) -> Document:
-        pushed = (repo.pushed_at or "")[:10]
-        created = (repo.created_at or "")[:10]
+        pushed = iso(repo.pushed_at)
+        created = iso(repo.created_at)
         return make_document(
             url=f"https://github.com/{repo.full_name}",
             title=repo.full_name,
@@ -218,8 +219,8 @@ def _text(repo: _Repository) -> str:
     lines.append(f"{facts}.")
     if licence not in {"", "NOASSERTION"}:
         lines.append(f"The licence of {name} is {licence}.")
-    if repo.pushed_at:
-        lines.append(f"The last push to {name} was on {repo.pushed_at[:10]}.")
+    if iso(repo.pushed_at):
+        lines.append(f"The last push to {name} was on {iso(repo.pushed_at)}.")
     if repo.archived:
         lines.append(f"{name} is archived and no longer developed.")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import address, call
-from workers.records import NO_WORDS, left_out, line, read_json, readable, size_of, words_of
+from workers.records import NO_WORDS, iso, left_out, line, read_json, readable, size_of, words_of
 
 _MAX_RESULTS = 100
 _MAX_IDS = 3
@@ -112,7 +112,7 @@ class Nvd:
         return call(self._config, self.name, url, meanings=_MEANINGS)
 
     def _document(self, cve: _Cve, reply: Reply) -> Document:
-        published = cve.published[:10]
+        published = iso(cve.published)
         return make_document(
             url=f"https://nvd.nist.gov/vuln/detail/{cve.id}",
             title=cve.id,
@@ -141,8 +141,8 @@ def _text(cve: _Cve) -> str:
     named = list(dict.fromkeys(kind for kind in kinds if _CWE.fullmatch(kind)))
     if named:
         lines.append(f"The weakness behind {cve.id} is {', '.join(named)}.")
-    if cve.published:
-        lines.append(f"{cve.id} was published on {cve.published[:10]}.")
+    if iso(cve.published):
+        lines.append(f"{cve.id} was published on {iso(cve.published)}.")
     if cve.status == "Rejected":
         lines.append(f"{cve.id} has been rejected and is not a vulnerability.")
     urls = [each.url for each in cve.references if each.url][:_MAX_REFERENCES]

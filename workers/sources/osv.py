@@ -11,7 +11,7 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import call
-from workers.records import line, read_json, refuse, refuse_error
+from workers.records import iso, line, read_json, refuse, refuse_error
 
 _NOT_FOUND = 5  # gRPC, with status 404: no such number here
 _MAX_IDS = 3
@@ -98,7 +98,7 @@ class Osv:
             refuse_error(reply, record.message)
         if not record.id:
             refuse("JSON of another shape")
-        published = (record.published or "")[:10]
+        published = iso(record.published)
         document = make_document(
             url=f"https://osv.dev/vulnerability/{quote(record.id, safe='', errors='replace')}",
             title=f"{record.id}: {line(record.summary)}" if record.summary else record.id,
@@ -126,7 +126,8 @@ def _normal(number: str) -> str:
 def _text(record: _Body) -> str:
     parts = [f"{record.id}: {line(record.summary) or 'no summary'}"]
     if record.withdrawn is not None:
-        parts.append(f"{record.id} was withdrawn on {record.withdrawn[:10]}.")
+        day = iso(record.withdrawn)
+        parts.append(f"{record.id} was withdrawn{f' on {day}' if day else ''}.")
     if record.aliases:
         parts.append(f"{record.id} is also known as {', '.join(record.aliases)}.")
     parts += [line for each in (record.affected or [])[:_MAX_AFFECTED] for line in _affected(each)]

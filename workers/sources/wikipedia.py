@@ -17,6 +17,7 @@ from signal_search.errors import BadReply
 
 from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import address, call
+from workers.records import iso
 
 _EDITIONS = ("en", "zh")
 _MAX_PAGES = 20  # TextExtracts: no more than 20 introductions per request
@@ -142,7 +143,7 @@ class Wikipedia:
     def _document(self, request: Request, reply: Reply, page: _Page) -> Document:
         revision = page.revisions[0] if page.revisions else _Revision()
         host = urlsplit(request.url)
-        edited = revision.timestamp[:10]
+        edited = iso(revision.timestamp)
         return make_document(
             url=_permalink(f"{host.scheme}://{host.netloc}", page.title, revision.revid),
             title=page.title,
