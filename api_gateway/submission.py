@@ -14,7 +14,7 @@ from typing import get_args
 import msgspec
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts
-from signal_search.contracts.job import JobSpec, JobState
+from signal_search.contracts.job import AnyRequest, AnySpec, JobState, RetrieveSpec
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.errors import Conflict, Gone, Invalid, SignalSearchError
 
@@ -29,8 +29,6 @@ from infra.scripts import Call
 from infra.settings import Settings, TierName
 from infra.steps import StepRules, make_call
 from infra.tokens import Principal
-
-KIND = "retrieve"
 
 _LOG = logging.getLogger(__name__)
 
@@ -67,7 +65,7 @@ def caller_of(principal: Principal, request_id: str, idempotency_key: str | None
     )
 
 
-Asked = tuple[RetrieveRequest, Caller]
+Asked = tuple[AnyRequest, Caller]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +92,7 @@ class Made(Struct, frozen=True, kw_only=True):
 class _Draft:
     """A submission on its way. `is_known`: its key stands for an earlier one; `outcome`: how it ended."""
 
-    spec: JobSpec
+    spec: AnySpec
     caller: Caller
     is_known: bool = False
     outcome: Made | SignalSearchError | None = None
@@ -128,9 +126,8 @@ class Submissions:
     def _draft(self, asked: Asked) -> _Draft:
         request, caller = asked
         now_ms = self._tools.clock.now_ms()
-        spec = JobSpec(
+        spec = RetrieveSpec(
             id=ids.job_id(now_ms),
-            kind=KIND,
             tenant=caller.tenant,
             request=request,
             created_at_ms=now_ms,
@@ -193,12 +190,12 @@ class Submissions:
             draft.outcome = self._made(draft.spec, is_new=is_new == 1)
         self._tools.ring([(_TASK, f"{each.spec.id}/{_TASK}") for each in drafts])
 
-    def _calls(self, spec: JobSpec) -> list[Call]:
+    def _calls(self, spec: AnySpec) -> list[Call]:
         rules = step_rules(self._settings, ttl_ms=life_ms(spec))
         step = make_call(rules, f"{spec.id}/{_TASK}", _TASK)
         return [step, *creation(spec), self._tools.places.keep(spec)]
 
-    def _made(self, spec: JobSpec, *, is_new: bool) -> Made | Gone:
+    def _made(self, spec: AnySpec, *, is_new: bool) -> Made | Gone:
         if is_new:
             with bound(job_id=spec.id, request_id=spec.request_id):
                 _LOG.info("job accepted")
@@ -213,7 +210,9 @@ def _open(drafts: Iterable[_Draft], *, keyed: bool = False) -> list[_Draft]:
 
 def _claim_of(draft: _Draft) -> Claim:
     spec = draft.spec
-    record = Record(request=ids.digest(KIND, msgspec.json.encode(spec.request)), job_id=spec.id)
+    record = Record(
+        request=ids.digest(spec.kind, msgspec.json.encode(spec.request)), job_id=spec.id
+    )
     return Claim(tenant=spec.tenant, key=draft.key or "", record=record)
 
 

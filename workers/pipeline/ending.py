@@ -3,7 +3,7 @@
 import msgspec
 import structlog
 from signal_search.contracts.job import JobEvent, JobState
-from signal_search.contracts.result import Result
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.trace import Ended
 from signal_search.errors import SignalSearchError
 
@@ -33,7 +33,7 @@ def end_job(
     job_id: str,
     event: JobEvent,
     *,
-    result: Result | None = None,
+    result: AnyResult | None = None,
     error: SignalSearchError | None = None,
 ) -> bool:
     """End a job with its result or error, once; then clear its fetches, holds and steps. False if it had ended."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import AnySpec
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import SourceOutcome, StopReason
 from signal_search.contracts.source import FetchState, SkipReason
@@ -19,7 +19,7 @@ from infra.clock import iso_until
 from workers.fetching.stored_reply import STALE
 from workers.pipeline.evidence import arrived_documents
 from workers.pipeline.follow_ups import redirect_of, site_after
-from workers.pipeline.state import CallView, FetchView, JobView
+from workers.pipeline.state import CallView, FetchView, JobView, retrieve_request
 
 
 class _Trouble(NamedTuple):
@@ -129,7 +129,7 @@ def _lost_redirect(view: JobView, call: CallView, fetch: FetchView) -> _Trouble 
 
 
 def warnings_of(
-    plan: Plan, cited: Sequence[Document], evidence: Sequence[Document], spec: JobSpec
+    plan: Plan, cited: Sequence[Document], evidence: Sequence[Document], spec: AnySpec
 ) -> tuple[str, ...]:
     """Return what the reader should know: constraints not honoured, retracted works, unknown dates."""
     found = [
@@ -138,7 +138,7 @@ def warnings_of(
         for name in use.not_honoured
     ]
     found += [f"retracted or withdrawn: {each.url}" for each in cited if each.retracted]
-    if spec.request.constraints.freshness:
+    if retrieve_request(spec).constraints.freshness:
         undated = sum(not each.published for each in evidence)
         found += [f"documents without a publication date: {undated}"] if undated else []
     return tuple(found)

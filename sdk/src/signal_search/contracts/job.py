@@ -117,15 +117,31 @@ class Job(Struct, frozen=True, kw_only=True):
     error_message: str = ""
 
 
-class JobSpec(Struct, frozen=True, kw_only=True):
-    """What is stored of a submission. `token`: the id of the caller's token, where that has limits of its own."""
+class JobSpec(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What is stored of a submission of any kind; `AnySpec` names the kinds, each with the request it has.
+
+    token: the id of the caller's token, where that has limits of its own.
+    """
 
     id: str
-    kind: str
     tenant: str
-    request: RetrieveRequest
     created_at_ms: int
     deadline_ms: int
     result_ttl_s: int
     request_id: str = ""
     token: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return what kind of job this is: the tag it is stored with."""
+        return str(self.__struct_config__.tag)
+
+
+class RetrieveSpec(JobSpec, frozen=True, kw_only=True, tag="retrieve"):
+    """A question to be answered from evidence."""
+
+    request: RetrieveRequest
+
+
+AnySpec = RetrieveSpec
+AnyRequest = RetrieveRequest

@@ -5,7 +5,7 @@ Appending is idempotent by `key`: the same key is stored once, so a step that ru
 
 from msgspec import Struct
 
-from signal_search.contracts.job import JobSpec, JobState
+from signal_search.contracts.job import AnySpec, JobState
 from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
@@ -21,7 +21,7 @@ class Entry(Struct, frozen=True, kw_only=True, tag_field="type"):
 class Submitted(Entry, frozen=True, kw_only=True, tag="submitted"):
     """The job was accepted."""
 
-    job: JobSpec
+    job: AnySpec
 
 
 class Planned(Entry, frozen=True, kw_only=True, tag="planned"):
