@@ -18,6 +18,7 @@ from signal_search.errors import (
     Invalid,
     MethodNotAllowed,
     NotFound,
+    Position,
     SignalSearchError,
     TooLarge,
     Unauthorized,
@@ -44,12 +45,17 @@ _INTERNAL = 500
 
 
 class Detail(Struct, frozen=True, kw_only=True):
-    """What is wrong. `field` is a dotted path in the request, `position` a byte offset in the body."""
+    """What is wrong. `field` is a dotted path in the request, `position` a byte offset in the body.
+
+    For a scoring program `position` is a span of the expression in `field`, and `candidate_index` says for which
+    candidate it failed.
+    """
 
     code: str
     message: str
     field: str | UnsetType = UNSET
-    position: int | UnsetType = UNSET
+    position: int | Position | UnsetType = UNSET
+    candidate_index: int | UnsetType = UNSET
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -75,6 +81,7 @@ def answer(error: SignalSearchError, request_id: str) -> Answer:
         message=message,
         field=error.field if error.field is not None else UNSET,
         position=error.position if error.position is not None else UNSET,
+        candidate_index=error.candidate_index if error.candidate_index is not None else UNSET,
     )
     body = msgspec.json.encode(Problem(detail=detail, request_id=request_id))
     return Answer(status=error.status, headers=_headers(error), body=body)

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
+from signal_search.contracts.scorer import ScorerProgram
 
 SUMMARY_PREFIX: Final = "Model explanation: "
 """What every sentence of the model begins with, so that nobody takes it for a proof (scorer guide)."""
@@ -27,18 +28,10 @@ class BadDraft(Exception):
     """The draft is not as ordered; the message says what is wrong with it, for the model."""
 
 
-class Program(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program as the model wrote it, not compiled yet."""
-
-    language: str
-    score: str
-    filter: str = "true"
-
-
 class Draft(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A program and what the model says about it."""
 
-    scorer: Program
+    scorer: ScorerProgram
     summary: _Explained
     warnings: Annotated[tuple[_Warning, ...], Meta(max_length=MAX_WARNINGS)] = ()
 

@@ -16,6 +16,8 @@ SignalSearchError
 │   │   └── OverTokenBudget  413 token_budget_exceeded
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
+│   ├── ProgramError         422 syntax, type, ... (field, position, candidate_index; scorer guide, section 7)
+│   │   └── ProgramTooLarge  413 scorer_too_large
 │   └── Unsupported          422 unsupported_requirements, clarification, generation_invalid
 ├── Busy (retry_after_s)     429 rate_limited                                     retry: after
 ├── Failed                   the world did; never the caller's fault              retry: later or after
@@ -43,7 +45,18 @@ A message never repeats input, keys or configuration.
 
 from typing import ClassVar, Literal
 
+from msgspec import Struct
+
 Retry = Literal["no", "later", "after"]
+
+
+class Position(Struct, frozen=True, kw_only=True):
+    """A span of a scoring expression: lines and columns from 1, in characters; the end is not part of it."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 class SignalSearchError(Exception):
@@ -52,6 +65,7 @@ class SignalSearchError(Exception):
     code: str = "internal"
     status: ClassVar[int] = 500
     retry: ClassVar[Retry] = "no"
+    candidate_index: int | None = None  # of a ProgramError: which candidate, from 0 in merge order
 
     def __init__(
         self,
@@ -59,7 +73,7 @@ class SignalSearchError(Exception):
         *,
         code: str | None = None,
         field: str | None = None,
-        position: int | None = None,
+        position: int | Position | None = None,
         retry_after_s: float | None = None,
     ) -> None:
         """Carry what the reader needs: the field at fault, the position in it, when to come back."""
@@ -168,6 +182,19 @@ class BadMediaType(Refused):
 
 class Invalid(Refused):
     """A field of the request is not valid."""
+
+
+class ProgramError(Refused):
+    """The scoring program is not valid, or failed on a candidate."""
+
+    code = "syntax"
+
+
+class ProgramTooLarge(ProgramError):
+    """The scoring program is larger than the limit."""
+
+    code = "scorer_too_large"
+    status: ClassVar[int] = 413
 
 
 class Unsupported(Refused):

@@ -21,7 +21,8 @@ class _Detail(Struct, frozen=True):
     code: str
     message: str
     field: str | None = None
-    position: int | None = None
+    position: int | errors.Position | None = None
+    candidate_index: int | None = None
 
 
 class _Problem(Struct, frozen=True):
@@ -72,13 +73,15 @@ def error_of(
         return class_of("", status)(
             f"the gateway answered with status {status}", retry_after_s=wait_s
         )
-    return class_of(detail.code, status)(
+    error = class_of(detail.code, status)(
         detail.message,
         code=detail.code,
         field=detail.field,
         position=detail.position,
         retry_after_s=wait_s,
     )
+    error.candidate_index = detail.candidate_index
+    return error
 
 
 def class_of(code: str, status: int = 0) -> type[SignalSearchError]:
