@@ -12,12 +12,13 @@ SignalSearchError
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
 │   ├── TooLarge             413 request_too_large
-│   │   └── HeadersTooLarge  431 header_too_large
+│   │   ├── HeadersTooLarge  431 header_too_large
+│   │   └── OverTokenBudget  413 token_budget_exceeded
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
 │   ├── ProgramError         422 syntax, type, ... (field, position, candidate_index; scorer guide, section 7)
 │   │   └── ProgramTooLarge  413 scorer_too_large
-│   └── Unsupported          422 unsupported_requirements
+│   └── Unsupported          422 unsupported_requirements, clarification, generation_invalid
 ├── Busy (retry_after_s)     429 rate_limited                                     retry: after
 ├── Failed                   the world did; never the caller's fault              retry: later or after
 │   ├── SourceFailed (source)
@@ -30,6 +31,10 @@ SignalSearchError
 │   │   ├── NotThere         source_not_found (404, 410)
 │   │   ├── BadReply         source_bad_reply
 │   │   └── BodyTooLarge     source_body_too_large
+│   ├── JudgeFailed (tokens) 502 model_error, model_unavailable, model_response_invalid,
+│   │   │                        model_response_too_large, generation_failed
+│   │   ├── JudgeTimedOut    504 generation_timeout
+│   │   └── NoJudge          503 generation_unavailable
 │   └── StoreFailed          503 store_unavailable (Redis)
 └── Broken                   our own bug; an invariant did not hold               500 internal
 
@@ -162,6 +167,12 @@ class HeadersTooLarge(TooLarge):
     status: ClassVar[int] = 431
 
 
+class OverTokenBudget(TooLarge):
+    """This would use more tokens than one generation may."""
+
+    code = "token_budget_exceeded"
+
+
 class BadMediaType(Refused):
     """The body must be application/json."""
 
@@ -265,6 +276,32 @@ class BodyTooLarge(SourceFailed):
     """The source's reply was larger than the limit."""
 
     code = "source_body_too_large"
+
+
+class JudgeFailed(Failed):
+    """The operator's model did not answer as it should."""
+
+    code = "model_error"
+
+    def __init__(self, message: str = "", *, code: str | None = None, tokens: int = 0) -> None:
+        """Carry the tokens that the failed answer reported all the same."""
+        super().__init__(message, code=code)
+        self.tokens = tokens
+
+
+class JudgeTimedOut(JudgeFailed):
+    """The operator's model did not answer in time."""
+
+    code = "generation_timeout"
+    status: ClassVar[int] = 504
+
+
+class NoJudge(JudgeFailed):
+    """This deployment does not generate scorers: it is switched off, or no model is configured."""
+
+    code = "generation_unavailable"
+    status: ClassVar[int] = 503
+    retry: ClassVar[Retry] = "no"
 
 
 class StoreFailed(Failed):
