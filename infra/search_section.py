@@ -1,4 +1,4 @@
-"""The section `search`: the operator's model, generation of scorers, and how many requests may be at work at a time.
+"""The section `search`: the figures of the search layer, the operator's model, generation of scorers, and how many requests may be at work at a time.
 
 Names, defaults and bounds are those of the scorer guide; a nested table `agent` is read as the three flat names.
 """
@@ -6,14 +6,16 @@ Names, defaults and bounds are those of the scorer guide; a nested table `agent`
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from infra.hit_section import HitFigures
 
 # http or https, a host, and neither credentials nor a query nor a fragment.
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", re.IGNORECASE)
 _NESTED = ("base_url", "api_key", "model")
 
 
-class Search(BaseModel):
+class Search(HitFigures):
     """Search and its model. Generation is off unless switched on, whatever `agent_enabled` says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -114,6 +114,7 @@ class Settings(BaseSettings):
     sba: Sba
     stop: StopRule
     verify: Verify
+    search: Search
     sources: Sources
     search: Search
     gateway: Gateway
