@@ -116,7 +116,6 @@ class Settings(BaseSettings):
     verify: Verify
     search: Search
     sources: Sources
-    search: Search
     gateway: Gateway
     flower: FlowerSettings
     log: Log

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Stop
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 
 
 class JobState(StrEnum):
@@ -143,5 +144,17 @@ class RetrieveSpec(JobSpec, frozen=True, kw_only=True, tag="retrieve"):
     request: RetrieveRequest
 
 
-AnySpec = RetrieveSpec
-AnyRequest = RetrieveRequest
+class SearchSpec(JobSpec, frozen=True, kw_only=True, tag="search"):
+    """Hits, at once."""
+
+    request: SearchRequest
+
+
+class SurveySpec(JobSpec, frozen=True, kw_only=True, tag="survey"):
+    """Papers from several sides."""
+
+    request: SurveyRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec
+AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest
