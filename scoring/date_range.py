@@ -11,12 +11,12 @@ DateRange = tuple[str, str]
 """First and last ISO day, both included."""
 
 
-def date_range(freshness: str, today: date) -> DateRange | None:
-    """Return the days that a freshness (pd, pw, pm, py or `A..B`) leaves; None for what is none.
+def date_range(freshness: str, today: date | None) -> DateRange | None:
+    """Return the days that a freshness (pd, pw, pm, py or `A..B`) leaves; None for what is none, or relative to no day.
 
     Relative forms end tomorrow, because somewhere it is tomorrow already.
     """
-    if freshness in _DAYS:
+    if today is not None and freshness in _DAYS:
         first = today - timedelta(days=_DAYS[freshness])
         return first.isoformat(), (today + timedelta(days=1)).isoformat()
     found = _RANGE.fullmatch(freshness)

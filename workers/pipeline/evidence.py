@@ -40,17 +40,18 @@ def within_constraints(
 
 def is_fresh(document: Document, freshness: str | None, now_ms: int) -> bool:
     """Return whether a document's date lies in the wanted range; an unknown date is not held against it."""
-    wanted = date_range(freshness or "", _day(now_ms))
+    wanted = date_range(freshness or "", utc_day(now_ms))
     return not wanted or not document.published or lies_within(document.published, wanted)
 
 
 def as_range(freshness: str | None, now_ms: int) -> str | None:
     """Return a freshness as `YYYY-MM-DD..YYYY-MM-DD`: past day, week, month and year end tomorrow, for time zones."""
-    days = date_range(freshness or "", _day(now_ms))
+    days = date_range(freshness or "", utc_day(now_ms))
     return "..".join(days) if days else freshness
 
 
-def _day(now_ms: int) -> date:
+def utc_day(now_ms: int) -> date:
+    """Return the UTC day of an epoch time in milliseconds."""
     return datetime.fromtimestamp(now_ms / 1000, UTC).date()
 
 

@@ -12,7 +12,7 @@ from signal_search.contracts.source import SourceQuery
 from infra.job_store import StoredJob
 from workers.pipeline.assess import counted_documents
 from workers.pipeline.decide import Decision, decide
-from workers.pipeline.evidence import as_range
+from workers.pipeline.evidence import as_range, utc_day
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, retrieve_request
@@ -62,11 +62,13 @@ class RetrieveJob:
         languages = source.row.languages
         language = languages[0] if len(languages) == 1 else plan.language
         constraints = retrieve_request(stored.spec).constraints
+        now_ms = tools.clock.now_ms()
         return SourceQuery(
             text=question.text,
             terms=terms_for(question, language),
             language=plan.language,
-            freshness=as_range(constraints.freshness, tools.clock.now_ms()),
+            freshness=as_range(constraints.freshness, now_ms),
+            today=utc_day(now_ms).isoformat(),
         )
 
     def decide(

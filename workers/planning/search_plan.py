@@ -65,20 +65,19 @@ def plan_search(
 ) -> SearchPlan:
     """Plan a search.
 
-    queries: one query, which is expanded by its intent, or several, which are asked as they are. configured: ids of the
-    sources that can be asked here. now_ms: epoch milliseconds, UTC.
+    queries: one, which is expanded by its intent, or several, which are asked as they are. configured: ids of the
+    sources that can be asked here.
 
     Raises:
-        Invalid: no query, a blank one, too many, or a freshness that is none of pd, pw, pm, py and `A..B`; with field.
+        Invalid: no query, a blank one, too many, or a wrong freshness; with the field.
     """
-    asked = _checked(queries)
-    _check_freshness(options.freshness)
+    asked = _checked(queries, options.freshness)
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     reading = _reading(asked[0], options.intent)
     strategy = strategy_for(reading.intent, wants_new=reading.wants_new)
     mode = options.mode or strategy.mode
     chosen = sources_for(mode, configured, wanted=options.sources, joining=options.joining)
-    texts = _texts(asked, reading.intent, today, expand=options.expand)
+    texts = _texts(asked, reading.intent, today, options)
     return SearchPlan(
         queries=asked,
         scored_against=asked[0],
@@ -105,18 +104,19 @@ def ask_of(plan: SearchPlan, call: SearchCall) -> SourceQuery:
     return SourceQuery(
         text=text.text,
         terms=text.terms,
-        language=plan.language,
+        language=text.language,
         freshness=plan.freshness,
         limit=plan.per_source,
         today=plan.today,
         with_answer=call.with_answer,
+        about_news=plan.intent == SearchIntent.NEWS,
     )
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _checked(queries: Sequence[str]) -> tuple[str, ...]:
+def _checked(queries: Sequence[str], freshness: str | None) -> tuple[str, ...]:
     found = tuple(" ".join(each.split()) for each in queries)
     if not found:
         raise Invalid("Give a query, or several.", field="query")
@@ -124,12 +124,9 @@ def _checked(queries: Sequence[str]) -> tuple[str, ...]:
         raise Invalid("A query must not be blank.", field="query" if len(found) == 1 else "queries")
     if len(found) > MOST_QUERIES:
         raise Invalid(f"At most {MOST_QUERIES} queries.", field="queries")
-    return tuple(dict.fromkeys(found))
-
-
-def _check_freshness(freshness: str | None) -> None:
     if freshness is not None and not re.fullmatch(FRESHNESS_PATTERN, freshness):
         raise Invalid("freshness is pd, pw, pm, py or two days A..B.", field="freshness")
+    return tuple(dict.fromkeys(found))
 
 
 def _reading(query: str, intent: SearchIntent | None) -> SearchReading:
@@ -141,11 +138,18 @@ def _reading(query: str, intent: SearchIntent | None) -> SearchReading:
 
 
 def _texts(
-    queries: tuple[str, ...], intent: SearchIntent, today: date, *, expand: bool
+    queries: tuple[str, ...], intent: SearchIntent, today: date, options: SearchOptions
 ) -> tuple[SubQuery, ...]:
-    texts = sub_queries(queries[0], intent, today) if expand and len(queries) == 1 else queries
+    is_expanded = options.expand and len(queries) == 1
+    texts = sub_queries(queries[0], intent, today) if is_expanded else queries
     return tuple(
-        SubQuery(id=f"q{number}", text=each, terms=own_terms(each))
+        SubQuery(
+            id=f"q{number}",
+            text=each,
+            terms=own_terms(each),
+            # An English form must not be asked for among Chinese pages.
+            language=language_of(each, options.language),
+        )
         for number, each in enumerate(texts, 1)
     )
 

@@ -31,6 +31,7 @@ class SubQuery(Struct, frozen=True, kw_only=True):
 
     id: str
     text: str
+    language: str = "en"
     terms: tuple[str, ...] = ()
 
 

@@ -16,7 +16,8 @@ class SourceQuery(Struct, frozen=True, kw_only=True):
     """What a job asks of one source. `text` is the sub-question; `terms` its search words, best first.
 
     today: the ISO day in UTC on which it is asked, for who has to turn "past week" into days; "" where nothing depends
-    on it. with_answer: the source's own answer, a model's, is wanted beside its hits.
+    on it. with_answer: the source's own answer, a model's, is wanted beside its hits. about_news: the question asks for
+    news, where a source has a part of its own for them.
     """
 
     text: str
@@ -26,6 +27,7 @@ class SourceQuery(Struct, frozen=True, kw_only=True):
     limit: int = 5
     today: str = ""
     with_answer: bool = False
+    about_news: bool = False
 
 
 class Request(Struct, frozen=True, kw_only=True):
