@@ -1,18 +1,23 @@
 """Bytes to a request, or a refusal that names the field and never repeats what stood there."""
 
 import re
+from typing import TypeVar
 
 import msgspec
 from signal_search.contracts.budget import Budget
+from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.errors import BadEncoding, Invalid
 
 from api_gateway.checks import check_request
 
+Request = TypeVar("Request")
+
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
+_GENERATION = msgspec.json.Decoder(GenerateRequest)
 _FIELDS = frozenset(
     name
-    for struct in (RetrieveRequest, Constraints, SourcePrefs, Budget)
+    for struct in (RetrieveRequest, Constraints, SourcePrefs, Budget, GenerateRequest)
     for name in struct.__struct_fields__
 )
 
@@ -33,14 +38,27 @@ def decode_request(body: bytes) -> RetrieveRequest:
         BadEncoding: not JSON; `position` is the byte where it ends to be JSON, when known.
         Invalid: a field is missing, unknown or wrong; `field` is its dotted path.
     """
+    request = _decoded(_DECODER, body)
+    check_request(request)
+    return request
+
+
+def decode_generation(body: bytes) -> GenerateRequest:
+    """Return the request in `body`, without the blanks around its texts; raises as `decode_request`."""
+    request = _decoded(_GENERATION, body)
+    for name, text in (("query", request.query), ("requirements", request.requirements)):
+        if not text.strip():
+            raise Invalid("This text is blank.", field=name)
+    return GenerateRequest(query=request.query.strip(), requirements=request.requirements.strip())
+
+
+def _decoded(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:
     try:
-        request = _DECODER.decode(body)
+        return decoder.decode(body)
     except msgspec.ValidationError as error:
         raise _invalid(str(error)) from None
     except msgspec.DecodeError as error:
         raise BadEncoding("The body is not JSON.", position=_position(str(error))) from None
-    check_request(request)
-    return request
 
 
 def _position(text: str) -> int | None:

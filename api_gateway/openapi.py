@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from signal_search.citations import FORMATS
+from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Result
@@ -16,6 +17,7 @@ from signal_search.contracts.source import SourceView
 
 from api_gateway.desk import Page
 from api_gateway.problems import Problem
+from infra.manifest import SettingView
 
 Json = dict[str, Any]
 _REF = "#/components/schemas/{name}"
@@ -26,6 +28,16 @@ class SourceList(Struct, frozen=True, kw_only=True):
     """The registry as this deployment sees it."""
 
     sources: tuple[SourceView, ...]
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """Every setting of this deployment."""
+
+    settings: tuple[SettingView, ...]
+
+
+class Patch(Struct, frozen=True, kw_only=True):
+    """Settings by their dotted names or in nested tables; null takes one back to its default."""
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
@@ -140,6 +152,40 @@ ENDPOINTS = (
     ),
     Endpoint(
         method="get",
+        path="/v1/scoring/capabilities",
+        summary="The scoring language: features, functions, limits, and whether programs are generated here",
+        answers={200: "application/json"},
+    ),
+    Endpoint(
+        method="post",
+        path="/v1/scoring/generate",
+        summary="A scoring program from words, by the operator's model; nothing is searched or run",
+        body=GenerateRequest,
+        answers={200: Generated},
+        refusals=(400, 413, 415, 422, 429, 502, 504),
+    ),
+    Endpoint(
+        method="get",
+        path="/v1/admin/manifest",
+        summary="Every setting: type, bounds, default, value; for the scope admin",
+        answers={200: Manifest},
+    ),
+    Endpoint(
+        method="get",
+        path="/v1/admin/config",
+        summary="The settings of this process, secrets masked; for the scope admin",
+        answers={200: "application/json"},
+    ),
+    Endpoint(
+        method="put",
+        path="/v1/admin/config",
+        summary="Write settings to the file, from the next start on; for the scope admin",
+        body=Patch,
+        answers={200: "application/json"},
+        refusals=(400, 409, 413, 415, 422),
+    ),
+    Endpoint(
+        method="get",
         path="/healthz",
         summary="Whether this process answers",
         answers={200: "application/json"},
@@ -164,6 +210,7 @@ ENDPOINTS = (
 
 def _describe() -> Json:
     types: list[Any] = [RetrieveRequest, Result, Job, Page, SourceList, Problem]
+    types += [GenerateRequest, Generated, Manifest, Patch]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

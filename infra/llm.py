@@ -7,11 +7,12 @@ was asked, what was answered, the key or the address, and carries the tokens tha
 """
 
 import asyncio
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from signal_search.contracts.generation import Message
 from signal_search.errors import (
     AddressRefused,
     BadReply,
@@ -34,13 +35,6 @@ MAX_TEXT_BYTES: Final = 16_384
 _NO_THINKING_HOST: Final = "api.deepseek.com"
 _PORTS = {"http": 80, "https": 443}
 _OK = 200
-
-
-class Message(Struct, frozen=True, kw_only=True):
-    """One message of a conversation."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
@@ -96,7 +90,9 @@ class JudgeClient:
         except TimedOut as error:
             raise JudgeTimedOut from error
         except BodyTooLarge as error:
-            raise too_large() from error
+            raise JudgeFailed(
+                "The model's answer is too large.", code="model_response_too_large"
+            ) from error
         except BadReply as error:
             raise JudgeFailed(
                 "The model's answer could not be read.", code="model_response_invalid"
@@ -142,11 +138,6 @@ def ask(settings: Settings, clock: Clock, prompt: Prompt) -> Completion:
             await client.aclose()
 
     return asyncio.run(once())
-
-
-def too_large() -> JudgeFailed:
-    """Return the error of an answer beyond a limit."""
-    return JudgeFailed("The model's answer is too large.", code="model_response_too_large")
 
 
 def _completions_url(base_url: str) -> str:

@@ -1,14 +1,13 @@
 """Reading a chat completion: its text and the tokens it reports, from bytes that nobody vouches for. Pure."""
 
 from collections.abc import Iterable
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, NoReturn
 
 import msgspec
 from msgspec import Meta, Struct
 from signal_search.errors import JudgeFailed
 
 _Tokens = Annotated[int, Meta(ge=0, le=10**12)]
-
 
 
 class Completion(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+")
 class Candidate(Struct, frozen=True, kw_only=True):
     """A paper about to be scored. `sources` are those that reported it; empty texts and None are unknown.
 
-    `citations` below 0 and `year` below 1 are unknown as well. `raw_rank` is the place in the source's own list, from 1.
+    `citations` below 0 and `year` below 1 are unknown too. `raw_rank` is the place in the source's own list, from 1.
     """
 
     title: str
@@ -38,8 +38,8 @@ def merge(records: Sequence[Candidate]) -> list[Candidate]:
 
     Records with a DOI or arXiv id in common are one paper, through any chain of records; by title only records without
     either. The first record wins; what it lacks comes from later ones, citations are the highest, the rank the lowest
-    reported, the authors the longest list, the sources all in order (scorer guide, section 4). The result depends on the
-    order of the records alone: pass them by source in the order of the request, then by rank.
+    reported, the authors the longest list, the sources all in order (scorer guide, section 4). The result depends on
+    the order of the records alone: pass them by source in the order of the request, then by rank.
     """
     groups = _Groups()
     for record in records:

@@ -1,7 +1,6 @@
 """A compiled program: two trees of typed nodes, what they count, and the hash that names them."""
 
 import json
-from collections.abc import Iterator
 from hashlib import sha256
 
 from msgspec import Struct
@@ -13,9 +12,9 @@ FEATURE_VERSION = "academic-features-1"
 
 
 class Node(Struct, frozen=True, kw_only=True):
-    """One operation. `op` is an operator, a function, `literal` or `feature`; `index` counts the nodes of a program.
+    """One operation. `op` is an operator, a function, `literal` or `feature`; signs are `neg` and `pos`.
 
-    Children have lower indexes than their parent, and the nodes of the filter lower ones than those of the score.
+    `index` counts the nodes of a program: children come before their parent, the filter before the score.
     """
 
     op: str
@@ -24,12 +23,6 @@ class Node(Struct, frozen=True, kw_only=True):
     args: "tuple[Node, ...]" = ()
     value: float | bool = 0.0  # of a literal
     name: str = ""  # of a feature
-
-    def walk(self) -> "Iterator[Node]":
-        """Yield the node and all below it, parents first."""
-        yield self
-        for each in self.args:
-            yield from each.walk()
 
 
 class Program(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ class ScorerProgram(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class RankingWeights(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the parts of the fixed formula count. The agreement of sources has a weight of its own that nobody chooses."""
+    """What the parts of the fixed formula count. The agreement of sources has a weight of its own, always the same."""
 
     lexical: Weight = 1.0
     citation: Weight = 0.6
@@ -27,7 +27,7 @@ class RankingWeights(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class ScoreDetail(Struct, frozen=True, kw_only=True):
-    """The five parts of a score by the fixed formula, weighted, to four decimals: they add up to it."""
+    """The five parts of a score by the fixed formula, weighted, each to four decimals; unrounded they add up to it."""
 
     lexical: float
     phrase: float
