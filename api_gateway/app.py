@@ -12,15 +12,17 @@ from api_gateway.asgi import App
 from api_gateway.auth import Gate
 from api_gateway.counting import Counting
 from api_gateway.door import open_door
+from api_gateway.hot_path import HotPath
 from api_gateway.problems import on_error
-from api_gateway.routes import admin, jobs, retrieve, scoring, sources, system
-from api_gateway.routes.retrieve import HotPath
+from api_gateway.routes import admin, jobs, retrieve, scoring, search, sources, system
 from infra.clock import SystemClock
 from infra.logging import configure, name_process
 from infra.settings import Settings, current
 
 ROUTES = [
     retrieve.retrieve,
+    search.search,
+    search.survey,
     jobs.list_jobs,
     jobs.job_options,
     jobs.show_job,
@@ -44,6 +46,13 @@ ROUTES = [
 ]
 
 
+_HOT = {
+    retrieve.PATH: retrieve.submit,
+    search.SEARCH: search.answer_search,
+    search.SURVEY: search.answer_survey,
+}
+
+
 def create_app(settings: Settings | None = None) -> App:
     """Return the application for these settings, else for this process's own.
 
@@ -60,7 +69,7 @@ def create_app(settings: Settings | None = None) -> App:
         admin_text=chosen.gateway.admin_detail == "string",
     )
     routes = _routes(chosen)
-    hot = HotPath(cast("App", routes), lambda: routes.state["door"])
+    hot = HotPath(cast("App", routes), lambda: routes.state["door"], _HOT)
     admission = Admission(hot, gate, limits, lambda: routes.state["door"].request_slots)
     return Counting(admission, SystemClock())
 

@@ -1,13 +1,17 @@
 """The table of job kinds: what a job's specification is -> the strategy that carries it out."""
 
-from signal_search.contracts.job import AnySpec, JobSpec, RetrieveSpec
+from signal_search.contracts.job import AnySpec, JobSpec, RetrieveSpec, SearchSpec, SurveySpec
 from signal_search.errors import Broken
 
 from workers.pipeline.retrieve_job import RetrieveJob
+from workers.pipeline.search_job import SearchJob
 from workers.pipeline.strategy import Strategy
+from workers.pipeline.survey_job import SurveyJob
 
 _KINDS: dict[type[JobSpec], Strategy] = {
     RetrieveSpec: RetrieveJob(),
+    SearchSpec: SearchJob(),
+    SurveySpec: SurveyJob(),
 }
 
 

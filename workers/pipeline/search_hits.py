@@ -22,6 +22,14 @@ def answers_of(view: JobView, documents: Mapping[str, Document]) -> Answers:
     return found
 
 
+def hits_by_question(view: JobView, documents: Mapping[str, Document]) -> dict[str, list[Hit]]:
+    """Return the hits of each sub-query, by its id, in the order of the plan."""
+    found: dict[str, list[Hit]] = {}
+    for call in view.calls.values():
+        found.setdefault(call.call.question_id, []).extend(_ranked(call, documents))
+    return found
+
+
 def answer_of(view: JobView) -> str:
     """Return what a source's own model answered: the first one in the order of the plan; empty when none did."""
     said = (each.finished.answer for each in view.fetches() if each.finished is not None)

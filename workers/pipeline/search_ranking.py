@@ -160,7 +160,9 @@ def by_formula(
         top=top,
     )
     known = {each.url: each for each in reversed(merged)}
-    hits = tuple(_shown(candidates[at], known, ranked, place) for place, at in enumerate(ranked.order))
+    hits = tuple(
+        _shown(candidates[at], known, ranked, place) for place, at in enumerate(ranked.order)
+    )
     return Order(hits=hits, ranking=_used(ranked))
 
 

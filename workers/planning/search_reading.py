@@ -46,7 +46,7 @@ def mode_of(request: SearchRequest) -> SearchMode | None:
 
 
 def follows_intent(request: SearchRequest) -> bool:
-    """Say whether an intent decides mode, words and freshness: a named one, or the words' own where all else is open."""
+    """Say whether an intent decides mode, words and freshness: a named one, or the words' where all else is open."""
     return request.intent is not None or mode_of(request) is None
 
 

@@ -8,12 +8,13 @@ SignalSearchError
 │   ├── NotFound             404 not_found, job_not_found
 │   ├── MethodNotAllowed     405 method_not_allowed
 │   ├── Conflict             409 job_unfinished, job_finished, job_failed, job_cancelled, job_expired,
-│   │                            idempotency_conflict
+│   │                            idempotency_conflict, without_citations
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
 │   ├── TooLarge             413 request_too_large
 │   │   ├── HeadersTooLarge  431 header_too_large
 │   │   └── OverTokenBudget  413 token_budget_exceeded
+│   ├── ModeConflict         400 mode_conflict, ranking_conflict
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
 │   ├── ProgramError         422 syntax, type, ... (field, position, candidate_index; scorer guide, section 7)
@@ -150,6 +151,13 @@ class BadEncoding(Refused):
     """The body is not UTF-8 JSON."""
 
     code = "request_encoding"
+    status: ClassVar[int] = 400
+
+
+class ModeConflict(Refused):
+    """Two fields of the request contradict each other."""
+
+    code = "mode_conflict"
     status: ClassVar[int] = 400
 
 

@@ -45,7 +45,7 @@ class ConstraintUse(Struct, frozen=True, kw_only=True):
 class SearchFrame(Struct, frozen=True, kw_only=True):
     """What the plan of a search or survey holds besides: how it searches, and what a model said about it.
 
-    weights: as the operator's model chose them; model_error: the code of why it did not; model_tokens: what it reported.
+    weights: as the operator's model chose them; model_error: the code of why it did not; model_tokens: as it reported.
     queries_by: who named a survey's queries.
     """
 

@@ -52,7 +52,7 @@ class SearchRequest(Struct, frozen=True, kw_only=True):
     domain_boost: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
     num: HitCount | None = None
     max_results: HitCount | None = None
-    ranking: RankingMode | None | UnsetType = UNSET
+    ranking: RankingMode | UnsetType | None = UNSET
     scorer: ScorerProgram | None = None
     explain: bool = False
     agent: bool = False
@@ -87,6 +87,7 @@ class SurveyRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     agentic: bool = False
     constraints: SearchConstraints = SearchConstraints()
     result_ttl_s: ResultTtl | None = None
+
 
 SOURCE_NAMES = {"semantic_scholar": "semanticscholar"}
 """Names of sources in the scorer guide -> ids of the catalogue, where they differ."""

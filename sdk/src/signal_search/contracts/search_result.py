@@ -16,8 +16,8 @@ class SearchHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One hit; what is not known is absent.
 
     source: the ids of all sources that named it, joined by ", "; sources: the same as a list. published_date: ISO year,
-    month or day. score: absent where nothing was scored; with a scorer any finite number. score_detail: the parts of the
-    score; null with a scorer, which has none. by_model: title and snippet are a model's words.
+    month or day. score: absent where nothing was scored; with a scorer any finite number. score_detail: the parts of
+    the score; null with a scorer, which has none. by_model: title and snippet are a model's words.
     """
 
     title: str
@@ -34,7 +34,7 @@ class SearchHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     venue: str = ""
     citations: int | UnsetType = UNSET
     score: float | UnsetType = UNSET
-    score_detail: dict[str, float] | None | UnsetType = UNSET
+    score_detail: dict[str, float] | UnsetType | None = UNSET
     score_reasons: dict[str, str] | UnsetType = UNSET
     score_explanation: dict[str, Any] | UnsetType = UNSET
     raw_rank: int | UnsetType = UNSET
