@@ -6,6 +6,7 @@ from typing import Any, get_args
 from signal_search.contracts.job import (
     AnyRequest,
     AnySpec,
+    Job,
     RetrieveSpec,
     SearchSpec,
     SurveySpec,
@@ -21,6 +22,7 @@ from signal_search.errors import Broken
 
 from infra.settings import Settings, TierName
 
+_GRACE_S = 10.0  # after the deadline: time to order, to summarise and to publish what is there
 _PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
 _DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
 _TIERS: dict[str, TierName] = {each: each for each in get_args(TierName)}
@@ -79,6 +81,12 @@ def deadline_s(request: AnyRequest, settings: Settings) -> float:
         return settings.jobs.deadline_s[tier_of(request)]
     is_search = isinstance(request, SearchRequest)
     return settings.search.deadline_s if is_search else settings.search.survey_deadline_s
+
+
+def patience_s(job: Job, settings: Settings) -> float:
+    """Return how long a search's caller waits: to its deadline and a little, but never longer than anybody may."""
+    left_s = (job.deadline_ms - job.created_at_ms) / 1000 + _GRACE_S
+    return min(left_s, settings.gateway.max_wait_s)
 
 
 def tier_of(request: RetrieveRequest) -> TierName:

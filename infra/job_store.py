@@ -160,6 +160,12 @@ class JobStore:
             )
         return [each.decode() for each in cast("list[bytes]", found)]
 
+    def open_jobs(self) -> list[str]:
+        """Return the ids of all jobs that are looked after, oldest first."""
+        with store_errors():
+            found = cast("list[bytes]", self._redis.zrange(keys.open_jobs(), 0, -1))
+        return [each.decode() for each in found]
+
     def forget(self, job_id: str) -> None:
         """Look no longer after a job: it has ended, and nothing of it is left anywhere."""
         with store_errors():

@@ -1,4 +1,4 @@
-"""The section `search`: the figures of the search layer, the operator's model, generation of scorers, and how many requests may be at work at a time.
+"""The section `search`: figures of the search layer, the operator's model, generation of scorers, requests at a time.
 
 Names, defaults and bounds are those of the scorer guide; a nested table `agent` is read as the three flat names.
 """

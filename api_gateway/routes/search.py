@@ -21,11 +21,11 @@ from api_gateway.hot_path import Answering
 from api_gateway.problems import Answer
 from api_gateway.replies import JSON
 from api_gateway.routes.retrieve import caller_in, ends
+from api_gateway.specs import patience_s
 
 SEARCH = "/v1/search"
 SURVEY = "/v1/survey-search"
 
-_GRACE_S = 10.0  # after the deadline: time to order, to summarise and to publish what is there
 _ASYNC = re.compile(r"(?:^|,)\s*respond-async\s*(?:[;,]|$)", re.IGNORECASE)
 
 
@@ -66,16 +66,10 @@ async def _answer(door: Door, scope: Scope, request: AnyRequest, receive: Receiv
         headers["idempotency-replayed"] = "true"
     if _ASYNC.search(header(scope, b"prefer") or ""):
         return _job(job, {**headers, "preference-applied": "respond-async"})
-    if await ends(door, job, _patience_s(door, job), receive):
+    if await ends(door, job, patience_s(job, door.settings), receive):
         result = await sync_to_thread(door.desk.result, job.id, caller.tenant)
         return Answer(status=200, headers=headers, body=result)
     return _job(job, headers)
-
-
-def _patience_s(door: Door, job: Job) -> float:
-    """Return how long the caller waits: to the deadline and a little, but never longer than anybody may."""
-    left_s = (job.deadline_ms - job.created_at_ms) / 1000 + _GRACE_S
-    return min(left_s, door.settings.gateway.max_wait_s)
 
 
 def _job(job: Job, headers: dict[str, str]) -> Answer:

@@ -12,11 +12,14 @@ import msgspec
 import pytest
 import zstandard
 from redis import Redis
+from signal_search.contracts.job import AnyRequest
+from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import FetchOutcome, Request
 from signal_search.contracts.trace import Entry
 
+from api_gateway.specs import spec_of
 from infra.http import RawReply
 from infra.settings import Settings, current, load
 from tests.fakes.builders import a_job
@@ -88,6 +91,30 @@ class Walk:
         spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
         self.tools.store.create(spec)
         self.tools.start(f"{job_id}/plan", "plan")
+
+    def submit(
+        self, request: AnyRequest, job_id: str = "job_1", *, deadline_s: float = 20.0
+    ) -> None:
+        """Submit a job of the kind that the request is of."""
+        now_ms = self.tools.clock.now_ms()
+        spec = spec_of(
+            request,
+            id=job_id,
+            tenant="local",
+            created_at_ms=now_ms,
+            deadline_ms=now_ms + int(deadline_s * 1000),
+            result_ttl_s=600,
+        )
+        self.tools.store.create(spec)
+        self.tools.start(f"{job_id}/plan", "plan")
+
+    def outcome(self, job_id: str = "job_1") -> AnyResult:
+        """Play until the job is over, and return its result of whatever kind."""
+        asyncio.run(self._play([job_id]))
+        found = self.tools.store.result(job_id)
+        self.tools.redis.close()
+        assert found is not None
+        return decode_result(found)
 
     async def _play(self, jobs: Iterable[str]) -> None:
         exchanges = Exchanges(self.tools.settings, self.tools.clock)

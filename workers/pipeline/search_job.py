@@ -1,4 +1,4 @@
-"""The kind `search`: hits at once. Sources are asked by intent and mode, answers merged and ordered, no page is read."""
+"""The kind `search`: hits at once. Sources are asked by intent and mode, their answers merged and ordered."""
 
 from collections.abc import Mapping, Sequence
 

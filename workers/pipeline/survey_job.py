@@ -1,4 +1,4 @@
-"""The kind `survey`: papers from several sides. Each side of a goal asks each register; rules leave out; then it is cut."""
+"""The kind `survey`: papers from several sides. Each side asks each register; rules leave out; then it is cut."""
 
 from collections.abc import Mapping
 

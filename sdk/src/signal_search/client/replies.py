@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from signal_search import errors
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.errors import Busy, Failed, Refused, SignalSearchError
 
 T = TypeVar("T")
@@ -56,6 +57,16 @@ def read(body: bytes, kind: type[T]) -> T:
     """
     try:
         return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Failed(
+            "the gateway's reply could not be understood", code="gateway_bad_reply"
+        ) from error
+
+
+def read_result(body: bytes) -> AnyResult:
+    """Decode a result of any kind; raises as `read`."""
+    try:
+        return decode_result(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Failed(
             "the gateway's reply could not be understood", code="gateway_bad_reply"
