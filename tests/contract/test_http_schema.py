@@ -25,7 +25,13 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-TRIED = [each for each in ENDPOINTS if each.path not in {"/readyz", "/metrics"}]
+# A valid change of settings would be written to the working folder: tests/contract/test_admin.py has one of its own.
+WRITES = ("put", "/v1/admin/config")
+TRIED = [
+    each
+    for each in ENDPOINTS
+    if each.path not in {"/readyz", "/metrics"} and (each.method, each.path) != WRITES
+]
 
 
 @pytest.fixture(scope="module")
