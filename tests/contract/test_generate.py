@@ -1,6 +1,7 @@
 """Generation over HTTP, on a real gateway and store, with a model that misbehaves in every way it can."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from redis import Redis
 from signal_search.contracts.budget import Dimension
 
+from api_gateway.problems import problem
 from budget.policy import deployment_level, tenant_level, token_level
 from budget.redis_ledger import RedisLedger
 from infra.clock import SystemClock
@@ -19,6 +21,7 @@ from infra.loopback_web.model import SCENARIOS
 from infra.settings import load
 from infra.tokens import TokenStore
 from scoring.expression.compiler import compile_program
+from scoring.generation.allowance import Allowance
 from scoring.generation.draft import SUMMARY_PREFIX
 from tests.fakes.gateway import running
 from tests.fakes.judge import KEY, model_calls, model_settings
@@ -412,3 +415,69 @@ def test_an_id_that_comes_twice_is_paid_twice(
         limited.post(PATH, json={"query": "q", "requirements": WISH}, headers=headers)
     used = RedisLedger(redis).balance(deployment_level("ever", 0)).used
     assert used[Dimension.MODEL_TOKENS] == 82
+
+
+# --- the page -----------------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/generate-a-scorer.md"
+# The scorer guide's table, and what our house adds to it: scopes and quotas.
+CODES = {
+    (400, "request_encoding"),
+    (401, "unauthorized"),
+    (403, "forbidden"),
+    (413, "request_too_large"),
+    (413, "token_budget_exceeded"),
+    (422, "invalid_request"),
+    (422, "request_nesting_limit"),
+    (422, "unsupported_requirements"),
+    (422, "clarification"),
+    (422, "generation_invalid"),
+    (429, "rate_limited"),
+    (429, "quota_exceeded"),
+    (502, "model_error"),
+    (502, "model_unavailable"),
+    (502, "model_response_invalid"),
+    (502, "model_response_too_large"),
+    (502, "generation_failed"),
+    (503, "generation_unavailable"),
+    (504, "generation_timeout"),
+}
+
+
+def rows_of_the_page() -> dict[tuple[int, str], set[str]]:
+    cells = re.findall(
+        r"^\| (\d{3}) \| `([a-z_]+)` \| [^|]+ \| ([^|]+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    return {(int(status), code): {*re.findall(r"`(\w+)`", by)} for status, code, by in cells}
+
+
+def test_the_page_has_every_code_with_what_provokes_it() -> None:
+    rows = rows_of_the_page()
+    assert rows.keys() == CODES
+    by_scenario: dict[tuple[int, str], set[str]] = {}
+    for scenario, status, code, _, _ in FAILURES:
+        by_scenario.setdefault((status, code), set()).add(scenario)
+    slots = (Path(__file__).parent / "test_request_slots.py").read_text("utf-8")
+    tests = set(
+        re.findall(r"^def (test_\w+)", slots + Path(__file__).read_text("utf-8"), re.MULTILINE)
+    )
+    for row, provoked_by in rows.items():
+        assert provoked_by, row
+        named = {each for each in provoked_by if each.startswith("test_")}
+        assert named <= tests, row
+        assert provoked_by - named == by_scenario.get(row, set()), row
+
+
+def test_a_fault_of_our_own_is_told_as_one_and_keeps_its_tokens() -> None:
+    """No request reaches it, so it is told of an error that nobody expects."""
+    allowance = Allowance(1000)
+    allowance.report(41)
+    scope = {"path": PATH, "state": {"allowance": allowance}}
+    answer = problem(ZeroDivisionError("secret"), "req_1", scope)
+    assert answer.status == 502
+    assert json.loads(answer.body) == {
+        "detail": {"code": "generation_failed", "message": "The generation failed."},
+        "usage": {"llm_tokens": 41},
+        "request_id": "req_1",
+    }
+    assert problem(ZeroDivisionError(), "req_1", {"path": "/v1/jobs"}).status == 500
