@@ -81,13 +81,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         intake=intake,
         watch=watch,
         publisher=publisher,
-        gauges=gauges_of(
-            redis,
-            SystemClock(),
-            bell,
-            most_jobs=settings.gateway.deployment_slots,
-            per=settings.deployment.per,
-        ),
+        gauges=_gauges(settings, redis, bell),
         request_slots=RequestSlots(redis, settings),
         judge=judge,
     )
@@ -106,6 +100,11 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         await sync_to_thread(ringer.close)
         await waiting.aclose()
         redis.close()
+
+
+def _gauges(settings: Settings, redis: "Redis", bell: Bell) -> list[Collector]:
+    most, per = settings.gateway.deployment_slots, settings.deployment.per
+    return gauges_of(redis, SystemClock(), bell, most_jobs=most, per=per)
 
 
 async def _publish(publisher: Publisher) -> None:

@@ -69,7 +69,7 @@ class Generation:
             NoJudge: generation is off here, or no model is configured.
             Unsupported: `unsupported_requirements` by their words, or as the model says; `clarification`;
                 `generation_invalid`: not valid when mended either.
-            OverTokenBudget: the next call could, or the last one did, use more than the total.
+            TooLarge: `token_budget_exceeded`: the next call could, or the last one did, use more than the total.
             Busy: `quota_exceeded`: a limit of the token, the tenant or the deployment.
             JudgeFailed, JudgeTimedOut: as `JudgeClient.complete`, or both calls together took too long.
         """

@@ -28,4 +28,4 @@ def is_generation(scope: Scope) -> bool:
 
 def is_admin(scope: Scope) -> bool:
     """Return whether only an administrator may ask this."""
-    return f"{plain(scope['path'])}/".startswith(ADMIN)
+    return f"{plain(scope.get('path', ''))}/".startswith(ADMIN)

@@ -44,8 +44,8 @@ def write_settings(patch: Mapping[str, Any], path: Path = LOCAL) -> Change:
     for name, value in wanted.items():
         _refuse_secret(name, value)
     with _WRITING:
-        checked = _checked({name: each for name, each in wanted.items() if each is not None})
         document = _read(path)
+        checked = _checked({name: each for name, each in wanted.items() if each is not None})
         for name, value in wanted.items():
             _put(document, name, None if value is None else _written(checked, name))
         _check_file(document)

@@ -7,7 +7,7 @@ output; against the total stands the larger of what was reserved and what was re
 from dataclasses import dataclass
 from typing import Final
 
-from signal_search.errors import OverTokenBudget
+from signal_search.errors import TooLarge
 
 FRAMING_TOKENS: Final = 256
 """What a call reserves beside its messages' bytes and its output (scorer guide)."""
@@ -25,11 +25,11 @@ class Allowance:
         """Reserve one call and return for how many tokens.
 
         Raises:
-            OverTokenBudget: the total does not allow it; nothing is reserved then.
+            TooLarge: `token_budget_exceeded`: the total does not allow it; nothing is reserved then.
         """
         cost = message_bytes + FRAMING_TOKENS + output_tokens
         if max(self.reserved, self.reported) + cost > self.total:
-            raise OverTokenBudget
+            raise _too_much()
         self.reserved += cost
         return cost
 
@@ -41,7 +41,12 @@ class Allowance:
         """Refuse to go on when more was reported than the total; what was used cannot be taken back.
 
         Raises:
-            OverTokenBudget: it was.
+            TooLarge: `token_budget_exceeded`: it was.
         """
         if self.reported > self.total:
-            raise OverTokenBudget
+            raise _too_much()
+
+
+def _too_much() -> TooLarge:
+    message = "This would use more tokens than one generation may."
+    return TooLarge(message, code="token_budget_exceeded")

@@ -40,5 +40,3 @@ def search(redis_url: str, web: LoopbackWeb, **asked: Any) -> SearchResult:
     result = walk.outcome()
     assert isinstance(result, SearchResult)
     return result
-
-

@@ -30,6 +30,7 @@ from workers.pipeline.search_ranking import Order, in_order, search_hit
 from workers.pipeline.state import JobView, fold
 from workers.pipeline.trace import trace_of
 from workers.planning.search_reading import follows_intent
+from workers.synthesis.hit_synthesis import synthesise
 
 
 class Found(NamedTuple):
@@ -55,7 +56,7 @@ def publish_search(view: JobView, documents: Mapping[str, Document], rules: Rule
     if not isinstance(spec, SearchSpec) or stopped is None:
         raise Broken
     found = found_by(view, documents, rules)
-    said = summary_of(view)
+    said, said_by_source = summary_of(view), answer_of(until_stopped(view))
     hits = found.order.hits
     return SearchResult(
         job_id=spec.id,
@@ -69,14 +70,16 @@ def publish_search(view: JobView, documents: Mapping[str, Document], rules: Rule
         conclusion=said.text or None,
         errors={**errors_of(found.outcomes), **_model_errors(spec.request, frame, said)},
         usage=search_usage(view, frame),
-        synthesis="",
+        synthesis=synthesise(
+            found.order.shown, frame.plan, rules.verify, model_answer=said_by_source
+        ),
         undated=found.undated,
         stale=found.stale,
         source_outcomes=found.outcomes,
         warnings=retracted_warnings(hits),
         stop=stopped.stop,
         trace=trace_of(view),
-        answer=answer_of(view) or UNSET,
+        answer=said_by_source or UNSET,
         freshness_filter=found.freshness or UNSET,
     )
 

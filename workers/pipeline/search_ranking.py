@@ -26,10 +26,11 @@ _ABSTRACT_CHARS = 4000
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """The hits in their order, and how it came about."""
+    """The hits in their order, the same as they were merged, and how the order came about."""
 
     hits: Hits
     ranking: SearchRanking
+    shown: tuple[RankedHit, ...] = ()
 
 
 def ranking_source(request: SearchRequest, frame: SearchFrame) -> RankingSource:
@@ -93,8 +94,10 @@ def _by_intent(
             boost_amount=boost,
         )
         shown, weights = rank_hits(merged, question), msgspec.to_builtins(plan.weights)
-    hits = tuple(_scored(each) for each in shown[:top])
-    return Order(hits=hits, ranking=SearchRanking(source=source, weights=weights))
+    kept = shown[:top]
+    hits = tuple(_scored(each) for each in kept)
+    ranking = SearchRanking(source=source, weights=weights)
+    return Order(hits=hits, ranking=ranking, shown=kept)
 
 
 def _scored(ranked: RankedHit) -> SearchHit:
@@ -163,7 +166,8 @@ def by_formula(
     hits = tuple(
         _shown(candidates[at], known, ranked, place) for place, at in enumerate(ranked.order)
     )
-    return Order(hits=hits, ranking=_used(ranked))
+    shown = tuple(RankedHit(hit=known[each.url]) for each in hits if each.url in known)
+    return Order(hits=hits, ranking=_used(ranked), shown=shown)
 
 
 def _candidate(merged: MergedHit) -> Candidate:

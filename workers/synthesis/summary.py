@@ -89,6 +89,6 @@ def read_summary(text: str, *, count: int) -> str:
     """Return the text as it may be shown: no control characters, no addresses, references from 1 to `count` only."""
     shown = "".join(each for each in text if each.isprintable() or each == "\n")
     known = _REFERENCE.sub(
-        lambda found: found[0] if 1 <= int(found[1]) <= count else "", _ADDRESS.sub("", shown)
-    )
-    return known.strip()[:_SUMMARY_CHARS]
+        lambda found: found[0] if 1 <= int(found[1]) <= count else "", shown
+    )  # first: what is taken out could join an address together
+    return _ADDRESS.sub("", known).strip()[:_SUMMARY_CHARS]

@@ -11,9 +11,8 @@ SignalSearchError
 │   │                            idempotency_conflict, without_citations
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
-│   ├── TooLarge             413 request_too_large
-│   │   ├── HeadersTooLarge  431 header_too_large
-│   │   └── OverTokenBudget  413 token_budget_exceeded
+│   ├── TooLarge             413 request_too_large, token_budget_exceeded
+│   │   └── HeadersTooLarge  431 header_too_large
 │   ├── ModeConflict         400 mode_conflict, ranking_conflict
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
@@ -44,51 +43,12 @@ Postpone                     control flow, not an error: the pace said "not yet"
 A message never repeats input, keys or configuration.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from msgspec import Struct
-
-Retry = Literal["no", "later", "after"]
-
-
-class Position(Struct, frozen=True, kw_only=True):
-    """A span of a scoring expression: lines and columns from 1, in characters; the end is not part of it."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-class SignalSearchError(Exception):
-    """Base of all: `code` is stable and public, `status` is HTTP's, `retry` says when to try again."""
-
-    code: str = "internal"
-    status: ClassVar[int] = 500
-    retry: ClassVar[Retry] = "no"
-    candidate_index: int | None = None  # of a ProgramError: which candidate, from 0 in merge order
-
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        code: str | None = None,
-        field: str | None = None,
-        position: int | Position | None = None,
-        retry_after_s: float | None = None,
-    ) -> None:
-        """Carry what the reader needs: the field at fault, the position in it, when to come back."""
-        super().__init__(message or (self.__doc__ or "").split("\n", maxsplit=1)[0])
-        if code is not None:
-            self.code = code
-        self.field = field
-        self.position = position
-        self.retry_after_s = retry_after_s
-
-    @property
-    def message(self) -> str:
-        """Return the sentence for the reader."""
-        return str(self.args[0])
+# Handed on: whoever needs an error finds all of them here.
+from signal_search.error_root import Position as Position  # noqa: PLC0414
+from signal_search.error_root import Retry as Retry  # noqa: PLC0414
+from signal_search.error_root import SignalSearchError as SignalSearchError  # noqa: PLC0414
 
 
 class Refused(SignalSearchError):
@@ -173,12 +133,6 @@ class HeadersTooLarge(TooLarge):
 
     code = "header_too_large"
     status: ClassVar[int] = 431
-
-
-class OverTokenBudget(TooLarge):
-    """This would use more tokens than one generation may."""
-
-    code = "token_budget_exceeded"
 
 
 class BadMediaType(Refused):

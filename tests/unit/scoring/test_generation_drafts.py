@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from signal_search.errors import OverTokenBudget
+from signal_search.errors import TooLarge
 
 from scoring.generation.allowance import Allowance
 from scoring.generation.draft import BadDraft, Declined, Draft, read_draft
@@ -97,13 +97,13 @@ def test_two_calls_of_one_allowance() -> None:
     """1000 + 256 + 64 = 1320, then 2000 + 256 + 64 = 2320: 3640 together."""
     allowance = Allowance(3640)
     assert (allowance.reserve(1000, 64), allowance.reserve(2000, 64)) == (1320, 2320)
-    with pytest.raises(OverTokenBudget):
+    with pytest.raises(TooLarge):
         allowance.reserve(0, 0)
 
 
 def test_one_token_too_few() -> None:
     allowance = Allowance(1319)
-    with pytest.raises(OverTokenBudget):
+    with pytest.raises(TooLarge):
         allowance.reserve(1000, 64)
     assert allowance.reserved == 0
 
@@ -113,7 +113,7 @@ def test_what_was_reported_counts_when_it_is_more_than_was_reserved() -> None:
     allowance.reserve(1000, 64)
     allowance.report(4000)
     allowance.check()
-    with pytest.raises(OverTokenBudget):
+    with pytest.raises(TooLarge):
         allowance.reserve(1000, 64)  # 4000 + 1320
 
 
@@ -122,6 +122,6 @@ def test_more_than_the_total_is_not_gone_on_with() -> None:
     allowance.report(1000)
     allowance.check()
     allowance.report(1)
-    with pytest.raises(OverTokenBudget):
+    with pytest.raises(TooLarge):
         allowance.check()
     assert allowance.reported == 1001

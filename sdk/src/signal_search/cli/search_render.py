@@ -52,8 +52,8 @@ def survey_lines(result: SurveyResult, texts: Texts, *, top: int) -> Iterator[Li
 def _shown(result: SearchResult, texts: Texts, top: int) -> Iterator[Line]:
     if not result.hits:
         yield Line(texts("no_hits"))
-    elif result.synthesis and top >= len(result.hits):
-        yield Line(result.synthesis)
+    elif top >= len(result.hits):
+        yield Line(result.synthesis.text)
     else:
         yield from _hits(result.hits[:top], texts)
 

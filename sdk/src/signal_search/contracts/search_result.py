@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from signal_search.contracts.budget import Usage
+from signal_search.contracts.hit_synthesis import HitSynthesis
 from signal_search.contracts.result import SourceOutcome, Stop, TraceEvent
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search_plan import SearchIntent, SearchMode
@@ -73,7 +74,8 @@ class SearchResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sea
 
     results: the hits, in mode multi a list for each source. count: how many. errors: for each source that gave nothing
     or not all, why and until when; besides `intent` and `agent` where the model failed. undated: hits whose date is not
-    known, kept apart where only fresh ones were wanted. conclusion: the model's summary. answer: of a source, where one
+    known, kept apart where only fresh ones were wanted; stale: how many were too old. synthesis: what the hits say
+    together, in words. conclusion: the model's summary. answer: of a source, where one
     gave it. freshness_filter: what was wanted.
     """
 
@@ -88,7 +90,7 @@ class SearchResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sea
     conclusion: str | None
     errors: dict[str, str]
     usage: SearchUsage
-    synthesis: str
+    synthesis: HitSynthesis
     undated: Hits
     stale: int
     source_outcomes: tuple[SourceOutcome, ...]
