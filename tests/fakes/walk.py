@@ -81,6 +81,7 @@ class Walk:
 
     def __init__(self, settings: Settings) -> None:
         self.bells: list[tuple[str, str]] = []
+        self.keep_looking = False  # for steps whose time has come, as the reconciler does
         self.tools: Toolbox = open_toolbox(settings, lambda *bell: self.bells.append(bell))
 
     def ask(self, query: str, *only: str, job_id: str = "job_1") -> None:
@@ -108,6 +109,10 @@ class Walk:
         self.tools.store.create(spec)
         self.tools.start(f"{job_id}/plan", "plan")
 
+    def play(self, job_id: str = "job_1") -> None:
+        """Play until the job is over."""
+        asyncio.run(self._play([job_id]))
+
     def outcome(self, job_id: str = "job_1") -> AnyResult:
         """Play until the job is over, and return its result of whatever kind."""
         asyncio.run(self._play([job_id]))
@@ -132,6 +137,8 @@ class Walk:
 
     async def _work(self) -> None:
         bells, self.bells[:] = list(dict.fromkeys(self.bells)), []
+        if self.keep_looking:
+            bells += [(task, step_id) for step_id, task in self.tools.steps.overdue()]
         for task, step_id in bells:
             await asyncio.to_thread(attempt, self.tools, step_id, WORK[task])
 

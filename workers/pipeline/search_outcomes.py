@@ -65,14 +65,17 @@ def _state(calls: Sequence[CallView], hits: int, worst: Trouble | None) -> str:
 
 def _troubles(view: JobView, call: CallView) -> list[Trouble]:
     """Return what is missing of a call; what was still to come when the search ended is missing too."""
-    late = [_late(each) for each in call.in_order() if each.is_open]
+    plan, _spec = view.require()
+    late = [_late(each, plan.deadline_ms) for each in call.in_order() if each.is_open]
     if call.refused is None and call.started is None:
         late = [Trouble(FetchState.SKIPPED, SkipReason.DEADLINE, "it was not asked in time")]
     return [*troubles_of(view, call), *late]
 
 
-def _late(fetch: FetchView) -> Trouble:
+def _late(fetch: FetchView, deadline_ms: int) -> Trouble:
+    """Return why an open fetch brought nothing: its turn lies beyond the deadline, or it was asked and is slow."""
     queued = fetch.queued
-    turn_ms = queued.at_ms + queued.ready_in_ms if queued and queued.ready_in_ms else None
-    detail = "its turn came too late" if turn_ms else "it did not answer in time"
-    return Trouble(FetchState.MISSED, SkipReason.DEADLINE, detail, turn_ms)
+    turn_ms = queued.at_ms + queued.ready_in_ms if queued is not None else 0
+    if turn_ms >= deadline_ms:
+        return Trouble(FetchState.SKIPPED, SkipReason.DEADLINE, "its turn came too late", turn_ms)
+    return Trouble(FetchState.MISSED, SkipReason.DEADLINE, "it did not answer in time")

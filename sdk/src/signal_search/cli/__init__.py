@@ -13,7 +13,8 @@ import typer
 
 from signal_search.cli.jobs import export, jobs_app
 from signal_search.cli.retrieve import EXIT_CODES, retrieve
-from signal_search.cli.search import search, survey
+from signal_search.cli.search import search
+from signal_search.cli.survey import survey
 from signal_search.cli.terminal import Terminal, exit_code
 from signal_search.errors import SignalSearchError
 
