@@ -62,7 +62,9 @@ def serving(redis_url: str, folder: Path, **changes: Any) -> Iterator[Served]:
             loopback={"only": True, "hosts": hosts(web.port)},
             politeness={"loopback_interval_s": 0.02},
             fetch={"clients": 2, "concurrency": 8},
-            search={"deadline_s": 50.0},  # parsers start once, which a busy machine takes seconds for
+            search={
+                "deadline_s": 50.0
+            },  # parsers start once, which a busy machine takes seconds for
             **changes,
         )
         # What a command prints is compared; workers in one process with it log to stdout unless told otherwise.
