@@ -3,7 +3,9 @@
 import re
 from typing import Any, get_args
 
+from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.job import (
+    AdaptiveSpec,
     AnyRequest,
     AnySpec,
     Job,
@@ -31,6 +33,7 @@ _SPECS: dict[type[Any], type[Any]] = {
     RetrieveRequest: RetrieveSpec,
     SearchRequest: SearchSpec,
     SurveyRequest: SurveySpec,
+    AdaptiveRequest: AdaptiveSpec,
 }
 
 
@@ -53,7 +56,15 @@ def words_of(spec: AnySpec) -> str:
         return spec.request.query
     if isinstance(spec, SurveySpec):
         return spec.request.goal
+    if isinstance(spec, AdaptiveSpec):
+        return _first_question(spec.request)
     return _of_search(spec)
+
+
+def _first_question(asked: AdaptiveRequest) -> str:
+    if isinstance(asked.questions, tuple):
+        return asked.questions[0]
+    return asked.tasks[0].targets[0].question if isinstance(asked.tasks, tuple) else ""
 
 
 def _of_search(spec: SearchSpec) -> str:
@@ -79,6 +90,8 @@ def deadline_s(request: AnyRequest, settings: Settings) -> float:
         return request.constraints.deadline_s
     if isinstance(request, RetrieveRequest):
         return settings.jobs.deadline_s[tier_of(request)]
+    if isinstance(request, AdaptiveRequest):
+        return settings.adaptive.deadline_s
     is_search = isinstance(request, SearchRequest)
     return settings.search.deadline_s if is_search else settings.search.survey_deadline_s
 

@@ -11,6 +11,8 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{j:JOB}:result | string | the result | as the job |
 | ss:open | zset | unfinished job by when it is looked after next | gone when no job is unfinished |
 | ss:{t:TENANT}:jobs | zset | job id by creation time | pruned on listing, 31 days |
+| ss:{t:TENANT}:sets | zset | result set id by creation time | the last set's |
+| ss:{t:TENANT}:set:ID | string | a result set of an adaptive search, compressed | adaptive.page_ttl_s |
 | ss:{t:TENANT}:idem:KEY | string | request digest and job id | 24 h |
 | ss:{s:SHARD}:due | zset | step id by the time of its next bell | lives with the steps |
 | ss:{s:SHARD}:due:TASK | zset | step id by since when it waits for a worker | lives with the steps |
@@ -86,6 +88,16 @@ def open_jobs() -> str:
 def tenant_jobs(tenant: str) -> str:
     """Return the key of a tenant's job index."""
     return f"{PREFIX}{{t:{tenant}}}:jobs"
+
+
+def result_sets(tenant: str) -> str:
+    """Return the key of a tenant's index of result sets."""
+    return f"{PREFIX}{{t:{tenant}}}:sets"
+
+
+def result_set(tenant: str, name: str) -> str:
+    """Return the key of one result set; with an empty name what the keys of all begin with."""
+    return f"{PREFIX}{{t:{tenant}}}:set:{name}"
 
 
 def idempotency(tenant: str, key_digest: str) -> str:

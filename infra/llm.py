@@ -24,8 +24,9 @@ from signal_search.errors import (
 )
 
 from infra.clock import Clock
-from infra.http import Endpoint, Guard, HttpClient, RawReply
+from infra.http import HttpClient, RawReply
 from infra.llm_reply import Completion, read_reply, reported_tokens
+from infra.one_host import below, only_host_of
 from infra.outgoing import Outgoing
 from infra.settings import Settings
 
@@ -33,7 +34,6 @@ MAX_TEXT_BYTES: Final = 16_384
 """The most text, in UTF-8 bytes, that is taken out of one answer (scorer guide)."""
 
 _NO_THINKING_HOST: Final = "api.deepseek.com"
-_PORTS = {"http": 80, "https": 443}
 _OK = 200
 
 
@@ -57,9 +57,11 @@ class JudgeClient:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         """Ask the model of `settings.search`, which must be whole; nothing is opened yet."""
         self._search = settings.search
-        self._url = _completions_url(settings.search.agent_base_url)
+        self._url = below(settings.search.agent_base_url, "/chat/completions")
         one = settings.fetch.model_copy(update={"clients": 1})
-        self._http = HttpClient(one, settings.loopback, _only_here(settings, self._url), clock)
+        self._http = HttpClient(
+            one, settings.loopback, only_host_of(self._url, settings.loopback), clock
+        )
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Return the model's words and the tokens it reported.
@@ -138,31 +140,3 @@ def ask(settings: Settings, clock: Clock, prompt: Prompt) -> Completion:
             await client.aclose()
 
     return asyncio.run(once())
-
-
-def _completions_url(base_url: str) -> str:
-    """Return the address of chat completions below a base address, its host in lower case without a last dot."""
-    parts = urlsplit(base_url)
-    name = (parts.hostname or "").rstrip(".")
-    host = f"[{name}]" if ":" in name else name
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme.lower()}://{host}{port}{parts.path.rstrip('/')}/chat/completions"
-
-
-def _only_here(settings: Settings, url: str) -> Guard:
-    """Return a guard that lets connections go to the endpoint, or to where the loopback table says it stands."""
-    parts = urlsplit(url)
-    own = (parts.hostname, parts.port or _PORTS[parts.scheme])
-    loopback = settings.loopback
-    mapped = {name.lower(): urlsplit(f"//{to}") for name, to in loopback.hosts.items()}
-
-    async def endpoints(host: str, port: int) -> tuple[Endpoint, ...]:
-        target = mapped.get(host)
-        if target is not None and host == own[0]:
-            return (Endpoint(target.hostname or "", target.port or 0),)
-        is_listed = not loopback.only or f"{host}:{port}" in loopback.allow
-        if (host, port) != own or not is_listed:
-            raise AddressRefused
-        return (Endpoint(host, port),)
-
-    return endpoints

@@ -17,6 +17,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from infra.adaptive_section import Adaptive
 from infra.search_section import Search
 from infra.sections import (
     Cache,
@@ -45,6 +46,7 @@ from infra.sections import (
 from infra.store_address import check_broker_address, parse
 
 __all__ = [
+    "Adaptive",
     "Cache",
     "Fetch",
     "FlowerSettings",
@@ -115,6 +117,7 @@ class Settings(BaseSettings):
     stop: StopRule
     verify: Verify
     search: Search
+    adaptive: Adaptive
     sources: Sources
     gateway: Gateway
     flower: FlowerSettings

@@ -56,6 +56,38 @@ TEXTS: dict[StopReason, dict[str, str]] = {
         "zh": "任务已取消",
         "en": "The job was cancelled.",
     },
+    StopReason.KEYWORD_QUEUE_EMPTY: {
+        "zh": "所有关键词的续搜判断均已关闭(不代表答案完整)",
+        "en": "Every keyword is closed; that says nothing about an answer.",
+    },
+    StopReason.NO_ACTION: {
+        "zh": "没有可重审材料或未尝试的检索",
+        "en": "Nothing is left to search or to review again.",
+    },
+    StopReason.BUDGET_ROUNDS: {
+        "zh": "轮次用尽，仍有未关闭的关键词",
+        "en": "The rounds are used up; keywords are still open.",
+    },
+    StopReason.BUDGET_CALLS: {
+        "zh": "检索或判断调用额度用尽",
+        "en": "The searches or the requests to the judge are used up.",
+    },
+    StopReason.BUDGET_TOKENS: {
+        "zh": "判断的token额度用尽",
+        "en": "The judge's tokens are used up.",
+    },
+    StopReason.JEV_UNAVAILABLE: {
+        "zh": "判断服务失败，未审查的材料未发布",
+        "en": "The judge failed; what it did not review is not shown.",
+    },
+    StopReason.NOT_CONFIGURED: {
+        "zh": "未配置判断服务，没有发出任何请求",
+        "en": "No judge is configured; nothing was asked.",
+    },
+    StopReason.NO_ENGINES: {
+        "zh": "没有可用的检索来源",
+        "en": "No source can be asked here.",
+    },
 }
 
 

@@ -16,17 +16,19 @@ from workers.pipeline.rules import Rules, stop_rules_for
 from workers.pipeline.state import JobView, call_of
 from workers.pipeline.wanted import Wanted
 from workers.planning.rounds import next_round
+from workers.screening.actions import Judge
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The actions: fetch these, open these calls in the next round, or stop. `assessment` is for the log."""
+    """The actions: fetch these, open these calls as the next round, ask the judge, or stop. `assessment`: for a log."""
 
     assessment: Continue | Stop
     evidence: Evidence
     at: Moment
     fetches: list[Wanted] = field(default_factory=list)
     calls: tuple[PlannedCall, ...] = ()
+    judge: Judge | None = None
 
     @property
     def stop(self) -> Stop | None:

@@ -14,6 +14,7 @@ from infra.job_store import StoredJob
 from infra.logging import bound
 from infra.metrics import SPENT
 from workers.pipeline.delivery import spent_on
+from workers.pipeline.judge_cost import cost_of_judging, hold_of
 from workers.pipeline.state import JobView, fold
 from workers.toolbox import Toolbox
 
@@ -98,6 +99,8 @@ def _settle_told(tools: Toolbox, job_id: str, view: JobView) -> None:
     for fetch in view.fetches():
         if fetch.finished is not None:
             tools.ledger.settle(f"{job_id}|{fetch.fetch_id}", spent_on(fetch.finished))
+    for judged in view.judged.values():
+        tools.ledger.settle(hold_of(job_id, judged.number), cost_of_judging(judged))
 
 
 def _waiters(job_id: str, view: JobView) -> list[tuple[str, str, str]]:

@@ -11,6 +11,7 @@ from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next, Rest
 from workers.pipeline.decide import Decision
 from workers.pipeline.ending import clear_job, end_job
+from workers.pipeline.judging import ask_judge, awaits_answer
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.offers import offer
 from workers.pipeline.rules import Rules, from_log
@@ -18,6 +19,10 @@ from workers.pipeline.source_board import post_outcomes
 from workers.pipeline.state import JobView, fold
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
+
+_SHARE_OF_LEASE = (
+    0.25  # of a step's, after which it asks for another one: a judge may be slow, many times
+)
 
 
 def reduce(tools: Toolbox, step_id: str) -> Next:
@@ -35,16 +40,21 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     tools.store.transition(job_id, JobEvent.REDUCE)
     rules = from_log(view.planned.rules)
     documents = _documents(tools, job_id, view, {})
-    while view.stopped is None:
+    until_s = tools.clock.monotonic() + tools.settings.queue.lease_s * _SHARE_OF_LEASE
+    while view.stopped is None and tools.clock.monotonic() < until_s:
         has_news = _act(tools, stored, view, rules, documents)
         view = fold(entry for _id, entry in tools.log.read(job_id))
         documents = _documents(tools, job_id, view, documents)
         if not has_news:
             break
+    else:
+        tools.ring(
+            step_id
+        )  # looked at long enough: the step is taken up again at once, with a fresh lease
     if view.stopped is not None:
         _publish(tools, stored, view, rules, documents)
         return Leave()
-    tools.store.transition(job_id, JobEvent.CRAWL)
+    tools.store.transition(job_id, JobEvent.DELEGATE if awaits_answer(view) else JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
 
 
@@ -80,6 +90,8 @@ def _act(
     _ensure_asked(tools, view)
     if decision.calls:
         _open_round(tools, spec.id, decision)
+    if decision.judge is not None:
+        return ask_judge(tools, stored, view, decision.judge) or has_news
     return has_news
 
 
@@ -152,6 +164,7 @@ def _publish(
 ) -> None:
     if view.stopped is None:
         return
+    stop = view.stopped.stop
     strategy = strategy_of(stored.spec)
     if strategy.prepare(tools, view, documents, rules):
         view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
@@ -161,7 +174,7 @@ def _publish(
         end_job(tools, stored.spec.id, JobEvent.FAIL, error=error)
         return
     post_outcomes(tools, result.source_outcomes)
-    end_job(tools, stored.spec.id, strategy.event(result.stop), result=result)
+    end_job(tools, stored.spec.id, strategy.event(result.stop or stop), result=result)
 
 
 def _wake_ms(tools: Toolbox, view: JobView) -> int:

@@ -36,6 +36,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     max_follow_ups: int = 5
     max_hits: int = 10
     domain_boost: float = 0.2
+    page_ttl_s: int = 1800
 
 
 def snapshot(settings: Settings) -> Rules:
@@ -50,6 +51,7 @@ def snapshot(settings: Settings) -> Rules:
             "max_redirects": settings.fetch.max_redirects,
             "max_hits": settings.search.max_results,
             "domain_boost": settings.search.domain_boost,
+            "page_ttl_s": settings.adaptive.page_ttl_s,
         },
         Rules,
     )

@@ -8,14 +8,17 @@ from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.source import FetchState
 from signal_search.contracts.trace import (
+    Answered,
     Assessed,
     CallRefused,
     CallStarted,
+    Delegated,
     Ended,
     Entry,
     Expanded,
     FetchFinished,
     FetchQueued,
+    Judged,
     LogEntry,
     Planned,
     Stopped,
@@ -133,6 +136,9 @@ class JobView:
     calls: dict[str, CallView] = field(default_factory=dict)
     assessments: list[Assessed] = field(default_factory=list)
     round: int = 1
+    judged: dict[int, Judged] = field(default_factory=dict)
+    delegated: dict[str, Delegated] = field(default_factory=dict)
+    answered: dict[str, Answered] = field(default_factory=dict)
     stopped: Stopped | None = None
     ended: Ended | None = None
 
@@ -195,6 +201,8 @@ def _apply(view: JobView, entry: Entry) -> None:
         _apply_fetch(view, entry)
     elif isinstance(entry, CallStarted | CallRefused):
         _apply_call(view, entry)
+    elif isinstance(entry, Judged | Delegated | Answered):
+        _apply_judge(view, entry)
     elif isinstance(entry, Planned | Expanded):
         _apply_plan(view, entry)
     else:
@@ -211,6 +219,15 @@ def _apply_life(view: JobView, entry: Entry) -> None:
             view.stopped = entry
         case Ended():
             view.ended = entry
+
+
+def _apply_judge(view: JobView, entry: Judged | Delegated | Answered) -> None:
+    if isinstance(entry, Judged):
+        view.judged.setdefault(entry.number, entry)
+    elif isinstance(entry, Delegated):
+        view.delegated.setdefault(entry.id, entry)
+    else:
+        view.answered.setdefault(entry.id, entry)
 
 
 def _apply_plan(view: JobView, entry: Planned | Expanded) -> None:

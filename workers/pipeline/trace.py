@@ -1,5 +1,6 @@
 """The trace in the result: a view of the log, every decision with its reason."""
 
+from signal_search.contracts.adaptive_plan import AdaptiveFrame
 from signal_search.contracts.plan import Plan, SearchFrame
 from signal_search.contracts.result import TraceEvent
 from signal_search.contracts.trace import (
@@ -10,6 +11,7 @@ from signal_search.contracts.trace import (
     Expanded,
     FetchFinished,
     FetchQueued,
+    Judged,
     Planned,
     Stopped,
     Submitted,
@@ -53,6 +55,8 @@ def _facts(entry: Entry) -> Facts:
 
 def _planned(entry: Planned) -> Facts:
     plan = entry.plan
+    if plan.adaptive is not None:
+        return "planned", _screened(plan, plan.adaptive)
     if plan.search is not None:
         return "planned", _searched(plan, plan.search)
     return "planned", {
@@ -78,6 +82,15 @@ def _searched(plan: Plan, frame: SearchFrame) -> dict[str, object]:
         "queries": [each.text for each in search.sub_queries],
         "calls": [each.id for each in plan.calls],
         "not_configured": list(search.not_configured),
+        "limits": plan.limits,
+    }
+
+
+def _screened(plan: Plan, frame: AdaptiveFrame) -> dict[str, object]:
+    return {
+        "targets": [each.id for each in frame.targets],
+        "judge": frame.driver,
+        "sources": list(frame.offered),
         "limits": plan.limits,
     }
 
@@ -115,6 +128,20 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
     }
 
 
+def _judged(entry: Judged) -> dict[str, object]:
+    said = entry.said
+    return {
+        "number": entry.number,
+        "phase": entry.phase,
+        "driver": entry.driver,
+        "answers": len(said.nouls) + len(said.choices),
+        "invalid": said.invalid or None,
+        "error": said.error,
+        "http_attempts": said.attempts,
+        "tokens": said.tokens or entry.tokens,
+    }
+
+
 def _decision(entry: Entry) -> Facts:
     match entry:
         case Assessed():
@@ -125,6 +152,8 @@ def _decision(entry: Entry) -> Facts:
                 "tokens": entry.tokens,
                 "verdict": entry.verdict,
             }
+        case Judged():
+            return "judged", _judged(entry)
         case Expanded():
             return "expanded", {"round": entry.round, "why": entry.why}
         case Stopped():

@@ -52,7 +52,12 @@ def follows_intent(request: SearchRequest) -> bool:
 
 def named_sources(request: SearchRequest | SurveyRequest) -> tuple[str, ...]:
     """Return the sources that the caller named, by the ids of the catalogue."""
-    return tuple(dict.fromkeys(SOURCE_NAMES.get(each, each) for each in request.sources or ()))
+    return source_ids(request.sources or ())
+
+
+def source_ids(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of the catalogue for names that a caller gave, each once."""
+    return tuple(dict.fromkeys(SOURCE_NAMES.get(each, each) for each in names))
 
 
 def plan_request(

@@ -119,6 +119,6 @@ class AdaptiveResult(
     judge: JudgeUse | UnsetType = UNSET
     waiting: Waiting | UnsetType = UNSET
     usage: Usage | UnsetType = UNSET
-    source_outcomes: tuple[SourceOutcome, ...] | UnsetType = UNSET
-    stop: Stop | UnsetType = UNSET
+    source_outcomes: tuple[SourceOutcome, ...] = ()
+    stop: Stop | None = None
     trace: tuple[TraceEvent, ...] | UnsetType = UNSET

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Stop
 from signal_search.contracts.search import SearchRequest, SurveyRequest
@@ -156,5 +157,11 @@ class SurveySpec(JobSpec, frozen=True, kw_only=True, tag="survey"):
     request: SurveyRequest
 
 
-AnySpec = RetrieveSpec | SearchSpec | SurveySpec
-AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest
+class AdaptiveSpec(JobSpec, frozen=True, kw_only=True, tag="adaptive"):
+    """What is worth reading, searched for until a judge has seen enough."""
+
+    request: AdaptiveRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec | AdaptiveSpec
+AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest | AdaptiveRequest

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from signal_search.contracts.adaptive_plan import AdaptiveFrame
 from signal_search.contracts.query import Intent, Tier
 from signal_search.contracts.scorer import RankingWeights
 from signal_search.contracts.search_plan import SearchPlan
@@ -24,13 +25,19 @@ class SubQuestion(Struct, frozen=True, kw_only=True):
 
 
 class PlannedCall(Struct, frozen=True, kw_only=True):
-    """One (sub-question, source) pair. A shared call serves every sub-question at once (site, feed)."""
+    """One (sub-question, source) pair. A shared call serves every sub-question at once (site, feed).
+
+    text, limit and freshness: what is asked, for how many hits and of which age, where no plan says it.
+    """
 
     id: str
     source_id: str
     question_id: str
     round: int = 1
     shared: bool = False
+    text: str = ""
+    limit: int = 0
+    freshness: str | None = None
 
 
 class ConstraintUse(Struct, frozen=True, kw_only=True):
@@ -60,7 +67,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The whole plan. `limits` is the purse by dimension, `tier_reason` says why this tier.
 
     deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
-    search: of a search or survey; intent and tier say nothing there.
+    search: of a search or survey, adaptive: of an adaptive search; intent and tier say nothing there.
     """
 
     query: str
@@ -78,3 +85,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     constraint_use: tuple[ConstraintUse, ...] = ()
     notes: tuple[str, ...] = ()
     search: SearchFrame | None = None
+    adaptive: AdaptiveFrame | None = None

@@ -26,6 +26,14 @@ class StopReason(StrEnum):
     NO_EVIDENCE = "no_evidence"
     NO_SEARCH_NEEDED = "no_search_needed"
     CANCELLED = "cancelled"
+    KEYWORD_QUEUE_EMPTY = "keyword_queue_empty"
+    NO_ACTION = "no_action"
+    BUDGET_ROUNDS = "budget_rounds"
+    BUDGET_CALLS = "budget_calls"
+    BUDGET_TOKENS = "budget_tokens"
+    JEV_UNAVAILABLE = "jev_unavailable"
+    NOT_CONFIGURED = "not_configured"
+    NO_ENGINES = "no_engines"
 
 
 class CitedSource(Struct, frozen=True, kw_only=True):

@@ -3,10 +3,13 @@
 Appending is idempotent by `key`: the same key is stored once, so a step that runs twice leaves one trace.
 """
 
+from typing import Any
+
 from msgspec import Struct
 
 from signal_search.contracts.hit import Hit
 from signal_search.contracts.job import AnySpec, JobState
+from signal_search.contracts.judging import Judgements, Phase, Questions
 from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
@@ -130,6 +133,33 @@ class Summarised(Entry, frozen=True, kw_only=True, tag="summarised"):
     tokens: int = 0
 
 
+class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
+    """A judge answered the job's request of that number, or failed to. tokens: estimated before it was asked."""
+
+    number: int
+    phase: Phase
+    driver: str
+    tokens: int
+    said: Judgements
+
+
+class Delegated(Entry, frozen=True, kw_only=True, tag="delegated"):
+    """The caller's model is asked, until a time (epoch milliseconds). state: what the questions are about."""
+
+    id: str
+    phase: Phase
+    until_ms: int
+    state: dict[str, Any]
+    questions: Questions
+
+
+class Answered(Entry, frozen=True, kw_only=True, tag="answered"):
+    """The caller's model answered a delegation; already checked against its questions."""
+
+    id: str
+    said: Judgements
+
+
 class Ended(Entry, frozen=True, kw_only=True, tag="ended"):
     """The one terminal entry of a job. Below error_message: where in the request a failure lies, if it does."""
 
@@ -153,5 +183,8 @@ LogEntry = (
     | Expanded
     | Stopped
     | Summarised
+    | Judged
+    | Delegated
+    | Answered
     | Ended
 )

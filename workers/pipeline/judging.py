@@ -1,0 +1,102 @@
+"""The action Judge: paid for first, asked once, and written down before anything else is made of the answer."""
+
+from signal_search.contracts.adaptive_plan import AdaptiveFrame
+from signal_search.contracts.judging import Judgements
+from signal_search.contracts.trace import Answered, Delegated, Judged
+from signal_search.errors import Broken
+
+from budget.ledger import Short
+from infra.job_store import StoredJob
+from workers.judges.drivers import open_judge
+from workers.pipeline.judge_cost import cost_of_judging, hold_of, most_of_judging
+from workers.pipeline.purses import levels_of
+from workers.pipeline.state import JobView
+from workers.screening.actions import Judge
+from workers.toolbox import Toolbox
+
+_LEASE_MS = 180_000
+_OFFLINE = frozenset({"rule", "delegate"})  # drivers that send nothing from here
+
+
+def ask_judge(tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge) -> bool:
+    """Carry out a request; True when its answer is in the log, False while the caller's model has still to answer.
+
+    Idempotent by the request's number: a step that died after the answer was written asks nothing again.
+    """
+    plan, _spec = view.require()
+    frame = plan.adaptive
+    if frame is None:
+        raise Broken
+    if frame.driver == "delegate":
+        said = _delegated(tools, stored, view, wanted)
+        if said is None:
+            return False
+        _write(tools, stored, frame, wanted, said)
+        return True
+    left_s = (plan.deadline_ms - tools.clock.now_ms()) / 1000
+    _write(tools, stored, frame, wanted, _asked(tools, stored, frame, wanted, left_s))
+    return True
+
+
+def awaits_answer(view: JobView) -> bool:
+    """Say whether a delegation of the job is open."""
+    judged = {str(number) for number in view.judged}
+    return any(name not in view.answered and name not in judged for name in view.delegated)
+
+
+def _asked(
+    tools: Toolbox, stored: StoredJob, frame: AdaptiveFrame, wanted: Judge, left_s: float
+) -> Judgements:
+    attempts = 0 if frame.driver in _OFFLINE else frame.limits.attempts_per_call
+    tokens = wanted.tokens if attempts else 0
+    reserved = tools.ledger.reserve(
+        hold_of(stored.spec.id, wanted.number),
+        levels_of(tools, stored),
+        most_of_judging(attempts, tokens),
+        lease_ms=_LEASE_MS,
+    )
+    if isinstance(reserved, Short):
+        return Judgements(error="budget", attempts=0)
+    judge = open_judge(frame.driver, tools.settings, tools.clock)
+    return judge.judge(wanted.request, left_s=max(0.0, left_s))
+
+
+def _write(
+    tools: Toolbox, stored: StoredJob, frame: AdaptiveFrame, wanted: Judge, said: Judgements
+) -> None:
+    entry = Judged(
+        at_ms=tools.clock.now_ms(),
+        key=f"judged:{wanted.number}",
+        number=wanted.number,
+        phase=wanted.request.phase,
+        driver=frame.driver,
+        tokens=wanted.tokens,
+        said=said,
+    )
+    tools.log.append(stored.spec.id, entry)
+    tools.ledger.settle(hold_of(stored.spec.id, wanted.number), cost_of_judging(entry))
+
+
+def _delegated(
+    tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge
+) -> Judgements | None:
+    """Return the caller's answer, or that it came too late; None while there is time."""
+    name, now_ms = str(wanted.number), tools.clock.now_ms()
+    answered: Answered | None = view.answered.get(name)
+    if answered is not None:
+        return answered.said
+    asked = view.delegated.get(name)
+    if asked is not None:
+        return Judgements(error="timeout", attempts=0) if now_ms > asked.until_ms else None
+    until_ms = now_ms + int(tools.settings.adaptive.delegate_timeout_s * 1000)
+    entry = Delegated(
+        at_ms=now_ms,
+        key=f"delegated:{name}",
+        id=name,
+        phase=wanted.request.phase,
+        until_ms=min(until_ms, stored.spec.deadline_ms),
+        state=wanted.request.state,
+        questions=wanted.request.questions,
+    )
+    tools.log.append(stored.spec.id, entry)
+    return None
