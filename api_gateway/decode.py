@@ -4,6 +4,13 @@ import re
 from typing import TypeVar
 
 import msgspec
+from signal_search.contracts.adaptive import (
+    AdaptiveRequest,
+    AskedTarget,
+    Fact,
+    Task,
+    TimeRange,
+)
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
@@ -16,6 +23,7 @@ from signal_search.contracts.search import (
 )
 from signal_search.errors import BadEncoding, Invalid
 
+from api_gateway.adaptive_checks import check_adaptive
 from api_gateway.checks import check_request
 from api_gateway.search_checks import check_scorer_size, check_search, check_survey
 
@@ -39,10 +47,16 @@ _STRUCTS = (
     ScorerProgram,
     _SurveyBody,
     SurveyRules,
+    AdaptiveRequest,
+    Task,
+    AskedTarget,
+    TimeRange,
+    Fact,
 )
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
 _SEARCH = msgspec.json.Decoder(SearchRequest)
+_ADAPTIVE = msgspec.json.Decoder(AdaptiveRequest)
 _SURVEY = msgspec.json.Decoder(_SurveyBody)
 _FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_fields__)
 
@@ -88,6 +102,19 @@ def decode_survey(body: bytes) -> SurveyRequest:
         **{name: getattr(found, name) for name in SurveyRequest.__struct_fields__}
     )
     check_survey(request)
+    return request
+
+
+def decode_adaptive(body: bytes) -> AdaptiveRequest:
+    """Return the adaptive search, or the wish for a page, in `body`; raises as `decode_request`.
+
+    Every refusal of a field has the code `invalid_input`, which is the guide's.
+    """
+    try:
+        request = _decoded(_ADAPTIVE, body)
+    except Invalid as error:
+        raise Invalid(error.message, code="invalid_input", field=error.field) from None
+    check_adaptive(request)
     return request
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 from signal_search.citations import FORMATS
+from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import RetrieveRequest
@@ -102,6 +104,15 @@ ENDPOINTS = (
         refusals=(400, 409, 410, 413, 415, 422, 429),
     ),
     Endpoint(
+        method="post",
+        path="/v1/adaptive-search",
+        summary="Search until a judge has seen enough, or the next page by cursor, which searches nothing",
+        body=AdaptiveRequest,
+        parameters=(_KEY, _PREFER),
+        answers={200: AdaptiveResult, 202: Job},
+        refusals=(400, 409, 410, 413, 415, 422, 429),
+    ),
+    Endpoint(
         method="get",
         path="/v1/jobs",
         summary="The tenant's jobs, newest first",
@@ -130,7 +141,7 @@ ENDPOINTS = (
         path="/v1/jobs/{job_id}/result",
         summary="The result of a finished job",
         parameters=(_JOB_ID,),
-        answers={200: (Result, SearchResult, SurveyResult)},
+        answers={200: (Result, SearchResult, SurveyResult, AdaptiveResult)},
         refusals=(*_OF_A_JOB, 409, 422),
     ),
     Endpoint(

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import msgspec
-from signal_search.contracts.job import AnyRequest, Job, JobState
+from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.search import SearchRequest, SurveyRequest
+from signal_search.contracts.search import SearchRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import BadEncoding, Busy, Forbidden, Invalid, TooLarge
@@ -19,12 +20,13 @@ from signal_search.errors import BadEncoding, Busy, Forbidden, Invalid, TooLarge
 from api_gateway.app import tokens_path
 from api_gateway.auth import LOCAL, Gate
 from api_gateway.body import check_text
-from api_gateway.decode import decode_request, decode_search, decode_survey
+from api_gateway.decode import decode_adaptive, decode_request, decode_search, decode_survey
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.params import page_limit
 from api_gateway.request_slots import RETRY_AFTER_S as SLOT_RETRY_S
 from api_gateway.request_slots import slots_of
+from api_gateway.result_pages import page_for
 from api_gateway.specs import patience_s
 from api_gateway.sse import start_after
 from api_gateway.submission import caller_of
@@ -78,10 +80,8 @@ class LocalTransport:
         job, _is_new = self._desk.submit(self._checked(request, decode_request), caller)
         return job
 
-    def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job:
-        """Submit a search or survey and wait for its result, at most as long as over HTTP; then return the job.
+    def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job:
+        """Submit a search of any kind and wait for its result, at most as long as over HTTP; then return the job.
 
         Raises:
             Busy: as many searches are at work as may be, or as `submit`.
@@ -90,19 +90,17 @@ class LocalTransport:
         tenant = self._tenant("write")
         caller = caller_of(self._caller, ids.request_id(), idempotency_key)
         with self._slot(request):
-            checked: AnyRequest
-            if isinstance(request, SearchRequest):
-                checked = self._checked(request, decode_search)
-            else:
-                checked = self._checked(request, decode_survey)
+            checked = self._checked(request, _decoder_of(request))
+            if isinstance(checked, AdaptiveRequest) and checked.cursor is not msgspec.UNSET:
+                return page_for(self._redis, self._settings, tenant, checked)
             job, _is_new = self._desk.submit(checked, caller)
             if not self._ends(job.id, patience_s(job, self._settings)):
                 return self.job(job.id)
         return decode_result(self._desk.result(job.id, tenant))
 
     @contextmanager
-    def _slot(self, request: SearchRequest | SurveyRequest) -> Iterator[None]:
-        """Hold one of the deployment's slots for searches; surveys need none."""
+    def _slot(self, request: AnySearch) -> Iterator[None]:
+        """Hold one of the deployment's slots for searches; others need none."""
         if not isinstance(request, SearchRequest):
             yield
             return
@@ -194,3 +192,9 @@ class LocalTransport:
             raise TooLarge
         check_text(body, max_nesting=self._settings.gateway.max_nesting)
         return decode(body)
+
+
+def _decoder_of(request: AnySearch) -> Callable[[bytes], AnySearch]:
+    if isinstance(request, SearchRequest):
+        return decode_search
+    return decode_adaptive if isinstance(request, AdaptiveRequest) else decode_survey

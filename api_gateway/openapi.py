@@ -7,6 +7,8 @@ from html import escape
 from typing import Any
 
 import msgspec
+from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
@@ -26,6 +28,7 @@ def _describe() -> Json:
     types: list[Any] = [RetrieveRequest, Result, Job, Page, SourceList, Problem]
     types += [GenerateRequest, Generated, Manifest, Patch]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
+    types += [AdaptiveRequest, AdaptiveResult]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

@@ -48,7 +48,7 @@ def check_search(request: SearchRequest) -> None:
     """
     for field, text in _texts(request):
         check_text(field, text, layout=field.startswith("quer"))
-    _check_sources(request.sources)
+    check_sources(request.sources)
     check_freshness(request.freshness, "freshness")
     _check_modes(request)
     if request.scorer is not None:
@@ -72,7 +72,7 @@ def check_survey(request: SurveyRequest) -> None:
             check_text(f"rules.{name}[{at}]", entry)
     if rules.year_from and rules.year_to and rules.year_from > rules.year_to:
         raise Invalid("The years end before they begin.", field="rules.year_to")
-    _check_sources(request.sources)
+    check_sources(request.sources)
 
 
 _GOAL_BYTES = 16_000  # scorer guide
@@ -95,7 +95,12 @@ def _texts(request: SearchRequest) -> Iterator[tuple[str, str]]:
         yield f"domain_boost[{at}]", site
 
 
-def _check_sources(sources: Sequence[str] | None) -> None:
+def check_sources(sources: Sequence[str] | None) -> None:
+    """Refuse names of sources that cannot be ones.
+
+    Raises:
+        Invalid: with the first field at fault.
+    """
     for at, name in enumerate(sources or ()):
         field = f"sources[{at}]"
         check_text(field, name)

@@ -32,33 +32,35 @@ _ASYNC = re.compile(r"(?:^|,)\s*respond-async\s*(?:[;,]|$)", re.IGNORECASE)
 @post(SEARCH, status_code=200)
 async def search(request: HttpRequest) -> Response[bytes]:
     """Answer as the hot path does."""
-    return await _framed(request, answer_search)
+    return await framed(request, answer_search)
 
 
 @post(SURVEY, status_code=200)
 async def survey(request: HttpRequest) -> Response[bytes]:
     """Answer as the hot path does."""
-    return await _framed(request, answer_survey)
+    return await framed(request, answer_survey)
 
 
 async def answer_search(door: Door, scope: Scope, body: bytes, receive: Receive) -> Answer:
     """Return 200 with the hits; 202 with the job when that is preferred, or the job takes longer than one may wait."""
-    return await _answer(door, scope, decode_search(body), receive)
+    return await answer_job(door, scope, decode_search(body), receive)
 
 
 async def answer_survey(door: Door, scope: Scope, body: bytes, receive: Receive) -> Answer:
     """Return 200 with the survey, or 202 as for a search."""
-    return await _answer(door, scope, decode_survey(body), receive)
+    return await answer_job(door, scope, decode_survey(body), receive)
 
 
-async def _framed(request: HttpRequest, answering: Answering) -> Response[bytes]:
+async def framed(request: HttpRequest, answering: Answering) -> Response[bytes]:
+    """Answer a request that came through the framework as the hot path would."""
     receive = cast("Receive", request.receive)  # the framework types each message by its kind
     scope = cast("Scope", request.scope)
     ready = await answering(door_of(request), scope, await request.body(), receive)
     return Response(ready.body, status_code=ready.status, headers=ready.headers)
 
 
-async def _answer(door: Door, scope: Scope, request: AnyRequest, receive: Receive) -> Answer:
+async def answer_job(door: Door, scope: Scope, request: AnyRequest, receive: Receive) -> Answer:
+    """Submit a job that ends by itself, and return its result, or the job: see above."""
     caller = caller_in(scope)
     job, is_new = await door.intake.submit(request, caller)
     headers = {"content-type": JSON, "location": job.links["self"]}

@@ -24,6 +24,7 @@ from infra.loopback_web.github import GitHub
 from infra.loopback_web.grok import Grok
 from infra.loopback_web.hackernews import HackerNews
 from infra.loopback_web.internetarchive import InternetArchive
+from infra.loopback_web.judge import Judge
 from infra.loopback_web.mdn import Mdn
 from infra.loopback_web.model import Model
 from infra.loopback_web.official_hosts import OFFICIAL_HOSTS, official_sites
@@ -64,6 +65,7 @@ HOSTS = (
     "crates.io",
     "developer.mozilla.org",
     "model.test",
+    "judge.test",
     "api.deepseek.com",
     "datatracker.ietf.org",
     "www.rfc-editor.org",
@@ -104,6 +106,7 @@ def sites(*, enforce_pace: bool) -> dict[str, Host]:
         "crates.io": CratesIo(enforce_pace=enforce_pace),
         "developer.mozilla.org": Mdn(),
         "model.test": Model(),
+        "judge.test": Judge(),
         "api.deepseek.com": Model(),
         "datatracker.ietf.org": rfcs.datatracker,
         "www.rfc-editor.org": rfcs.editor,

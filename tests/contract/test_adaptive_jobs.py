@@ -7,14 +7,10 @@ import msgspec
 import pytest
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
-from signal_search.contracts.trace import Judged
 
 from infra.loopback_web.server import LoopbackWeb, hosts
 from infra.settings import Settings
 from tests.fakes.walk import Walk, settings_for
-from workers.pipeline.kinds import strategy_of
-from workers.pipeline.rules import from_log
-from workers.pipeline.state import fold
 
 QUESTION = "How is the island of Vall supplied with power?"
 

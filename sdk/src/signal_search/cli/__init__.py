@@ -11,6 +11,7 @@ from io import TextIOWrapper
 
 import typer
 
+from signal_search.cli.adaptive import adaptive
 from signal_search.cli.jobs import export, jobs_app
 from signal_search.cli.retrieve import EXIT_CODES, retrieve
 from signal_search.cli.search import search
@@ -47,6 +48,7 @@ def build_app(rooms: Iterable[EntryPoint] | None = None) -> typer.Typer:
     app.command(epilog=EXIT_CODES)(retrieve)
     app.command(epilog=EXIT_CODES)(search)
     app.command(epilog=EXIT_CODES)(survey)
+    app.command(epilog=EXIT_CODES)(adaptive)
     app.command()(export)
     app.add_typer(jobs_app(), name="jobs")
     for room in entry_points(group=GROUP) if rooms is None else rooms:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from signal_search.citations.works import one_line
+from signal_search.cli.adaptive_render import adaptive_ending, adaptive_lines
 from signal_search.cli.options import (
     FormatOption,
     GatewayOption,
@@ -27,6 +28,7 @@ from signal_search.cli.render import ending, lines_of
 from signal_search.cli.search_render import search_ending, search_lines, survey_lines
 from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Line, Terminal
 from signal_search.client import Client
+from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.result import Result
@@ -152,12 +154,20 @@ def result(
     else:
         for line in _lines(found, terminal):
             terminal.say(line)
-    raise typer.Exit(ending(found) if isinstance(found, Result) else search_ending(found))
+    raise typer.Exit(_ending(found))
+
+
+def _ending(found: AnyResult) -> int:
+    if isinstance(found, Result):
+        return ending(found)
+    return adaptive_ending(found) if isinstance(found, AdaptiveResult) else search_ending(found)
 
 
 def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
     if isinstance(found, Result):
         return lines_of(found, terminal.texts)
+    if isinstance(found, AdaptiveResult):
+        return adaptive_lines(found, terminal.texts)
     if isinstance(found, SearchResult):
         return search_lines(found, terminal.texts, top=len(found.hits))
     return survey_lines(found, terminal.texts, top=len(found.hits))

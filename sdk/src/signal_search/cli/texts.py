@@ -32,6 +32,34 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "日期未知，可能不在时间范围内（{count}）：",
     ),
     "side": ("{query}: {kept} of {found} papers", "{query}：{found} 篇中的 {kept} 篇"),
+    "keyword": (
+        "{target} · {keyword}: {status}, {count} independent results",
+        "{target} · {keyword}：{status}，独立结果 {count} 组",
+    ),
+    "keyword.satisfied": ("satisfied", "已满足"),
+    "keyword.exhausted": ("exhausted", "未见可续路径"),
+    "keyword.continue": ("still open", "可继续"),
+    "keyword.pending": ("not decided", "待判断"),
+    "adaptive_sum": (
+        "adaptive search: {shown} of {total} shown; {reason}; keyword search {sufficient}; completeness not assessed",
+        "自适应检索：显示 {shown}/{total} 条；{reason}；关键词检索{sufficient}；未评估答案是否完整",
+    ),
+    "sufficient": ("satisfied", "已满足"),
+    "insufficient": ("unfinished or exhausted", "未完成或已穷尽"),
+    "next_page": ("more: --cursor {cursor}", "更多：--cursor {cursor}"),
+    "cursor_alone": (
+        "a cursor stands alone, or with --page-size",
+        "游标只能单独使用，或与 --page-size 一起使用",
+    ),
+    "no_question": (
+        "give a question, --input FILE, or --cursor",
+        "请提供问题、--input 文件或 --cursor",
+    ),
+    "input_too_large": ("the input has more than 65,536 bytes", "输入超过 65536 字节"),
+    "input_unreadable": (
+        "the input cannot be read as a JSON object",
+        "无法将输入读作 JSON 对象",
+    ),
     "no_query": (
         "Provide a query positional argument or --queries",
         "请提供查询参数或 --queries",

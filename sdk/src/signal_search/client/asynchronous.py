@@ -10,13 +10,17 @@ from signal_search.client.following import Follow, Update
 from signal_search.client.http import AsyncHttpTransport
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
 from signal_search.client.searching import (
+    AdaptiveOptions,
     SearchOptions,
     SurveyOptions,
+    build_adaptive,
+    build_page,
     build_search,
     build_survey,
 )
 from signal_search.client.timing import LoopTiming, Timing
 from signal_search.client.transport import AsyncTransport, JobList, open_transport, refuse_both
+from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import Depth, RetrieveRequest
@@ -101,6 +105,22 @@ class AsyncClient:
         """Look for papers from several sides of a goal; `options` are the fields of a survey request."""
         request = build_survey(goal, **options)
         return await self._desk.search(request, idempotency_key, SurveyResult)
+
+    async def adaptive_search(
+        self, *, idempotency_key: str | None = None, **options: Unpack[AdaptiveOptions]
+    ) -> AdaptiveResult:
+        """Search until a judge has seen enough, and return the first page; `options` are an adaptive request's fields.
+
+        Raises:
+            Invalid: `invalid_input`: a field is out of its bounds.
+        """
+        request = build_adaptive(**options)
+        return await self._desk.search(request, idempotency_key, AdaptiveResult)
+
+    async def adaptive_page(self, cursor: str, page_size: int | None = None) -> AdaptiveResult:
+        """Return the page that a cursor names; nothing is searched. Gone when its results have expired."""
+        request = build_page(cursor, page_size)
+        return await self._desk.search(request, None, AdaptiveResult)
 
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str | None = None) -> Job:
         """Submit a job and return at once; without a key of yours one is made for this call and its retries."""

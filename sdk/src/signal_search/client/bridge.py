@@ -9,10 +9,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from signal_search.client.transport import JobList, LogLine, Transport
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Broken
 
@@ -47,9 +46,7 @@ class Bridged:
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return await self._carry(self._to.submit, request, idempotency_key=idempotency_key)
 
-    async def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job:
+    async def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job:
         return await self._carry(self._to.search, request, idempotency_key=idempotency_key)
 
     async def job(self, job_id: str) -> Job:

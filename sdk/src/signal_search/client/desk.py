@@ -15,11 +15,10 @@ from signal_search.client.following import Follow, Following, Update
 from signal_search.client.replies import backoff_s, failure_of
 from signal_search.client.timing import Timing
 from signal_search.client.transport import AsyncTransport, JobList
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Result
-from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Busy, Conflict, Failed, Gone, NotFound, SignalSearchError
@@ -120,9 +119,7 @@ class Desk:
                     self._check_time(until)
         return narrowed(await self.outcome(job), Result)
 
-    async def search(
-        self, request: SearchRequest | SurveyRequest, idempotency_key: str | None, kind: type[T]
-    ) -> T:
+    async def search(self, request: AnySearch, idempotency_key: str | None, kind: type[T]) -> T:
         """Search and return the result of `kind`; one that takes long is followed to its end.
 
         Raises:

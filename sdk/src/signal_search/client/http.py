@@ -15,10 +15,9 @@ from signal_search.client import operations
 from signal_search.client.operations import Operation
 from signal_search.client.replies import TIMED_OUT, UNREACHABLE, error_of
 from signal_search.client.sse import EventStream
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Failed, Invalid, SignalSearchError
@@ -53,9 +52,7 @@ class HttpTransport:
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return self._call(operations.submit(request, idempotency_key))
 
-    def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job:
+    def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job:
         return self._call(operations.search(request, idempotency_key))
 
     def job(self, job_id: str) -> Job:
@@ -127,9 +124,7 @@ class AsyncHttpTransport:
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return await self._call(operations.submit(request, idempotency_key))
 
-    async def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job:
+    async def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job:
         return await self._call(operations.search(request, idempotency_key))
 
     async def job(self, job_id: str) -> Job:

@@ -9,13 +9,20 @@ import msgspec
 from msgspec import Struct
 
 from signal_search.client.replies import read, read_result
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 
 T = TypeVar("T")
+
+_SEARCHES: dict[type[AnySearch], str] = {
+    SearchRequest: "/v1/search",
+    SurveyRequest: "/v1/survey-search",
+    AdaptiveRequest: "/v1/adaptive-search",
+}
 
 
 class _Jobs(Struct, frozen=True):
@@ -78,14 +85,11 @@ def submit(request: RetrieveRequest, idempotency_key: str) -> Operation[Job]:
     return Operation("POST", "/v1/retrieve", _job, headers=headers, body=body)
 
 
-def search(
-    request: SearchRequest | SurveyRequest, idempotency_key: str
-) -> Operation[AnyResult | Job]:
-    """POST /v1/search or /v1/survey-search; safe to send again because of its key."""
+def search(request: AnySearch, idempotency_key: str) -> Operation[AnyResult | Job]:
+    """POST to the address for such a request; safe to send again because of its key."""
     headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
-    path = "/v1/search" if isinstance(request, SearchRequest) else "/v1/survey-search"
     body = msgspec.json.encode(request)
-    return Operation("POST", path, _answer, headers=headers, body=body)
+    return Operation("POST", _SEARCHES[type(request)], _answer, headers=headers, body=body)
 
 
 def job(job_id: str) -> Operation[Job]:

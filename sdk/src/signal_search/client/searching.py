@@ -1,4 +1,4 @@
-"""Arguments of `search` and `survey_search` -> checked requests, so that a mistake is told before anything is sent."""
+"""Arguments of the searches -> checked requests, so that a mistake is told before anything is sent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -6,6 +6,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 import msgspec
 
 from signal_search.client.request import checked
+from signal_search.contracts.adaptive import AdaptiveRequest, Task
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search import (
@@ -56,6 +57,20 @@ class SurveyOptions(TypedDict, total=False):
     result_ttl_s: int
 
 
+class AdaptiveOptions(TypedDict, total=False):
+    """What an adaptive search says: the fields of `AdaptiveRequest`."""
+
+    questions: Sequence[str]
+    keywords: Sequence[str] | Sequence[Sequence[str]]
+    tasks: Sequence[Task | Mapping[str, Any]]
+    intent: str
+    page_size: int
+    sources: Sequence[str]
+    constraints: SearchConstraints | Mapping[str, Any]
+    budget: int | Budget | Mapping[str, int]
+    result_ttl_s: int
+
+
 def build_search(query: str | None = None, **options: Unpack[SearchOptions]) -> SearchRequest:
     """Return the request of a search. An explicit `ranking=None` asks for the fixed formula, as null does over HTTP.
 
@@ -69,6 +84,17 @@ def build_search(query: str | None = None, **options: Unpack[SearchOptions]) -> 
 def build_survey(goal: str, **options: Unpack[SurveyOptions]) -> SurveyRequest:
     """Return the request of a survey; raises as `build_search`."""
     return _built({"goal": goal, **options}, SurveyRequest)
+
+
+def build_adaptive(**options: Unpack[AdaptiveOptions]) -> AdaptiveRequest:
+    """Return the request of an adaptive search; raises as `build_search`. Bounds of texts are the gateway's to tell."""
+    return _built(options, AdaptiveRequest)
+
+
+def build_page(cursor: str, page_size: int | None) -> AdaptiveRequest:
+    """Return the request for a page of an adaptive search; raises as `build_search`."""
+    named = {"page_size": page_size} if page_size is not None else {}
+    return _built({"cursor": cursor, **named}, AdaptiveRequest)
 
 
 def _built(values: Mapping[str, object], kind: type[T]) -> T:

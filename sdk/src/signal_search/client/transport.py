@@ -10,10 +10,9 @@ from importlib.metadata import entry_points
 from typing import Protocol, cast
 
 from signal_search.client.http import HttpTransport
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Invalid, Unsupported
@@ -31,9 +30,7 @@ class Transport(Protocol):
         """Submit a job. The same key and request again is the same job; another request is a Conflict."""
         ...
 
-    def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job:
+    def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job:
         """Submit a search or survey and wait for its result; the job, when that takes longer than one may wait."""
         ...
 
@@ -82,9 +79,7 @@ class AsyncTransport(Protocol):
     """The same contract for asyncio; `Transport` has the words."""
 
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job: ...
-    async def search(
-        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
-    ) -> AnyResult | Job: ...
+    async def search(self, request: AnySearch, *, idempotency_key: str) -> AnyResult | Job: ...
     async def job(self, job_id: str) -> Job: ...
     async def jobs(
         self, *, state: JobState | None, limit: int | None, cursor: str | None

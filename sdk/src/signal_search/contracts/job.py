@@ -164,4 +164,5 @@ class AdaptiveSpec(JobSpec, frozen=True, kw_only=True, tag="adaptive"):
 
 
 AnySpec = RetrieveSpec | SearchSpec | SurveySpec | AdaptiveSpec
-AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest | AdaptiveRequest
+AnySearch = SearchRequest | SurveyRequest | AdaptiveRequest
+AnyRequest = RetrieveRequest | AnySearch
