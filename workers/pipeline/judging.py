@@ -1,6 +1,7 @@
 """The action Judge: paid for first, asked once, and written down before anything else is made of the answer."""
 
 from signal_search.contracts.adaptive_plan import AdaptiveFrame
+from signal_search.contracts.budget import Dimension
 from signal_search.contracts.judging import Judgements
 from signal_search.contracts.trace import Answered, Delegated, Judged
 from signal_search.errors import Broken
@@ -56,7 +57,8 @@ def _asked(
         lease_ms=_LEASE_MS,
     )
     if isinstance(reserved, Short):
-        return Judgements(error="budget", attempts=0)
+        is_calls = reserved.dimension is Dimension.JUDGE_REQUESTS
+        return Judgements(error="budget_calls" if is_calls else "budget_tokens", attempts=0)
     judge = open_judge(frame.driver, tools.settings, tools.clock)
     return judge.judge(wanted.request, left_s=max(0.0, left_s))
 

@@ -15,7 +15,6 @@ Asking = Generator[Action, Reply, "Judgements | None"]
 OWN_CAPS: Final[dict[str, AdaptiveStop]] = {
     "budget_calls": "budget_calls",
     "budget_tokens": "budget_tokens",
-    "budget": "budget_tokens",
 }
 """Errors that say that a budget ended, here or in a purse above this job's, and the stop they lead to."""
 
