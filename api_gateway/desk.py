@@ -20,10 +20,11 @@ from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import Ended
 from signal_search.errors import Conflict, Gone, Invalid, NotFound, SignalSearchError
 
+from api_gateway.clearing import Clearing, tally_of
 from api_gateway.idempotency import Idempotency
 from api_gateway.job_views import summary, without_result
 from api_gateway.places import Places
-from api_gateway.progress import Tally, eta_ms, progress, tally
+from api_gateway.progress import Tally, eta_ms, progress
 from api_gateway.quotas import Quotas
 from api_gateway.source_views import read_sources, refuse_unknown
 from api_gateway.specs import named_sources
@@ -80,7 +81,15 @@ class Desk:
         self._ledger: Ledger = RedisLedger(redis)
         self._frontier: Frontier = RedisFrontier(redis)
         self._places = Places(redis, settings)
-        self._steps = Steps(redis, step_rules(settings, ttl_ms=0))  # only drops
+        self._clearing = Clearing(
+            log=self._log,
+            store=self._store,
+            ledger=self._ledger,
+            frontier=self._frontier,
+            steps=Steps(redis, step_rules(settings, ttl_ms=settings.jobs.result_ttl_s * 1000)),
+            places=self._places,
+            ring=ring,
+        )
         tools = Tools(
             store=self._store,
             run=self._run,
@@ -196,7 +205,7 @@ class Desk:
         """Return log, documents and result of a job in any state, for replay; raises as `job`."""
         stored = self.owned(job_id, tenant)
         entries = self._log.read(job_id)
-        documents = self._log.documents(job_id, _tally(entries).documents())
+        documents = self._log.documents(job_id, tally_of(entries).documents())
         result = self._store.result(job_id) or b""
         content = pack(stored.spec, entries, documents.values(), result)
         return File(name=f"{job_id}.bundle.zst", media_type=MEDIA_TYPE, content=content)
@@ -215,12 +224,13 @@ class Desk:
         stored = self.owned(job_id, tenant)
         ended = Ended(at_ms=self._clock.now_ms(), key="ended", state=JobState.CANCELLED)
         if self._store.end(stored.spec, JobEvent.CANCEL, ended) is not None:
-            self._clear(job_id, stored.spec.tenant)
+            self._clearing.clear(stored.spec)
+            self._clearing.ask_for_rest(stored.spec)
             with bound(job_id=job_id):
                 _LOG.info("job cancelled")
             return self.job(job_id, tenant)
         if self.owned(job_id, tenant).state is JobState.CANCELLED:
-            self._clear(job_id, stored.spec.tenant)
+            self._clearing.clear(stored.spec)
         raise Conflict("The job has already finished.", code="job_finished")
 
     def sources(self) -> tuple[SourceView, ...]:
@@ -258,7 +268,7 @@ class Desk:
         return msgspec.structs.replace(summary(made.job), progress=nothing)
 
     def _view(self, stored: StoredJob) -> Job:
-        state = _tally(self._log.read(stored.spec.id))
+        state = tally_of(self._log.read(stored.spec.id))
         job = msgspec.structs.replace(summary(stored), progress=self._progress(stored, state))
         if state.deadline_ms is None:
             return job
@@ -277,22 +287,6 @@ class Desk:
 
     def _next_in_ms(self, host: str) -> int:
         return self._frontier.host_state(host).next_in_ms
-
-    def _clear(self, job_id: str, tenant: str) -> None:
-        state = _tally(self._log.read(job_id))
-        waiting = [
-            (each.uid, each.host, f"{job_id}|{each.fetch_id}") for each in state.open_fetches()
-        ]
-        self._frontier.cancel(job_id, waiting)
-        self._ledger.close(job_level(job_id))
-        for name in ("plan", "reduce", *(f"crawl/{call_id}" for call_id in state.planned)):
-            self._steps.drop(f"{job_id}/{name}")
-        self._places.free(job_id, tenant)
-        self._store.forget(job_id)
-
-
-def _tally(entries: list[Located]) -> Tally:
-    return tally(entry for _id, entry in entries)
 
 
 def _unknown() -> NotFound:

@@ -176,6 +176,11 @@ class JobStore:
         with store_errors():
             return cast("bytes | None", self._redis.get(keys.job_result(job_id)))
 
+    def keep_rest(self, spec: JobSpec, result: bytes) -> None:
+        """Keep what an ended job left to be read, as long as its result would have been; the first one stays."""
+        with store_errors():
+            self._redis.set(keys.job_result(spec.id), result, px=spec.result_ttl_s * 1000, nx=True)
+
     def was_listed(self, tenant: str, job_id: str) -> bool:
         """Tell whether the tenant ever had this job: its index outlives the job itself."""
         with store_errors():

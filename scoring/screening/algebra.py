@@ -17,6 +17,10 @@ from scoring.screening.groups import Text, source_groups
 from scoring.screening.judgement import Judgement, known
 
 
+_OWN = ""
+"""The topic that a keyword is where the caller named none; no id is empty."""
+
+
 class Row(Struct, frozen=True, kw_only=True):
     """A reviewed result. id: the same one again replaces, it never adds."""
 
@@ -85,19 +89,15 @@ def score_keyword(
     groups = source_groups([Text(url=each.url, text=each.text) for each in matching])
     group_of = dict(zip((each.id for each in matching), groups, strict=True))
     best = max((values[each.id] * _keyword(each, keyword) for each in matching), default=0.0)
-    if topics:
-        parts = [
-            (
-                share,
-                _topic_coverage(name, live, values),
-                _again(name, keyword, values, matching, group_of),
-            )
-            for name, share in shares(topics).items()
-        ]
-    else:
-        parts = [(1.0, best, _again(None, keyword, values, matching, group_of))]
-    coverage = fsum(share * part for share, part, _ in parts)
-    repeated = fsum(share * _halving(found, weights.repetition) for share, _, found in parts)
+    parts = list(shares(topics).items()) if topics else [(_OWN, 1.0)]
+    coverage = fsum(
+        share * (best if name == _OWN else _topic_coverage(name, live, values))
+        for name, share in parts
+    )
+    repeated = fsum(
+        share * _halving(_again(name, keyword, values, matching, group_of), weights.repetition)
+        for name, share in parts
+    )
     return KeywordScore(
         best=best,
         coverage=coverage,
@@ -122,7 +122,7 @@ def _topic_coverage(topic: str, rows: Sequence[Row], values: Mapping[str, float]
 
 
 def _again(
-    topic: str | None,
+    topic: str,
     keyword: str,
     values: Mapping[str, float],
     rows: Sequence[Row],
@@ -132,7 +132,7 @@ def _again(
     found: dict[int, float] = {}
     for row in rows:
         match = _keyword(row, keyword)
-        both = match if topic is None else min(match, _topic(row, topic))
+        both = match if topic == _OWN else min(match, _topic(row, topic))
         group = group_of[row.id]
         found[group] = max(found.get(group, 0.0), values[row.id] * both)
     return sorted((each for each in found.values() if each > 0), reverse=True)

@@ -9,6 +9,7 @@ from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import AdaptiveSpec, JobEvent
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.query import Intent, Tier
 from signal_search.contracts.result import Stop, StopReason
@@ -23,7 +24,7 @@ from scoring.screening.pages import PAGE_SIZE
 from scoring.screening.targets import targets_of
 from workers.judges.drivers import configured_driver
 from workers.pipeline.adaptive_decide import decide_adaptive
-from workers.pipeline.adaptive_publish import publish_adaptive, set_of
+from workers.pipeline.adaptive_publish import cancelled, publish_adaptive, set_of
 from workers.pipeline.decide import Decision
 from workers.pipeline.evidence import utc_day
 from workers.pipeline.rules import Rules
@@ -105,6 +106,16 @@ class AdaptiveJob:
         self, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> AdaptiveResult:
         return publish_adaptive(view, documents, ttl_s=rules.page_ttl_s)
+
+    def rest(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> AnyResult | None:
+        """Leave what was approved before the job was cancelled, with its cursor."""
+        seen = cancelled(view, documents)
+        if seen is None:
+            return None
+        self.prepare(tools, seen, documents, rules)
+        return self.publish(seen, documents, rules)
 
     def event(self, stop: Stop) -> JobEvent:
         is_through = stop.reason is StopReason.KEYWORD_QUEUE_EMPTY

@@ -12,18 +12,19 @@ from signal_search.contracts.adaptive_result import (
 )
 from signal_search.contracts.document import Document
 from signal_search.contracts.result import SourceOutcome
-from signal_search.contracts.trace import Expanded, FetchFinished
+from signal_search.contracts.trace import Expanded, FetchFinished, Stopped
 from signal_search.errors import Broken
 
 from infra.clock import iso
 from infra.ids import digest
 from scoring.screening.pages import ResultSet, page_of
+from workers.pipeline.adaptive_decide import as_stop
 from workers.pipeline.adaptive_fold import Run, finished_run
 from workers.pipeline.evidence import usage_of
 from workers.pipeline.outcomes import Trouble, troubles_of
 from workers.pipeline.search_decide import has_answered
 from workers.pipeline.search_publish import until_stopped
-from workers.pipeline.state import CallView, JobView
+from workers.pipeline.state import CallView, JobView, fold
 from workers.pipeline.trace import trace_of
 from workers.screening.actions import Judge
 from workers.screening.report import judge_use, page_base, results_of
@@ -92,6 +93,17 @@ def publish_adaptive(
         stop=view.stopped.stop if view.stopped is not None else None,
         trace=trace_of(seen),
     )
+
+
+def cancelled(view: JobView, documents: Mapping[str, Document]) -> JobView | None:
+    """Return a cancelled job's state as one that stopped for that reason; None where it never got to a plan."""
+    if view.planned is None or view.ended is None or view.stopped is not None:
+        return None
+    run = finished_run(view, documents)
+    stop = as_stop("cancelled", run, view.planned.plan.language, view.round)
+    ids = tuple(documents)
+    stopped = Stopped(at_ms=view.ended.at_ms, key="stopped", stop=stop, evidence=ids)
+    return fold([*(each for each in view.entries if each is not view.ended), stopped])
 
 
 def _judge_use(run: Run) -> JudgeUse:

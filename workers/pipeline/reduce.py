@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+import msgspec
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobEvent
+from signal_search.contracts.job import JobEvent, JobState
 from signal_search.contracts.trace import Assessed, Expanded, Stopped
 from signal_search.errors import Refused
 
@@ -32,6 +33,7 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     if stored is None:
         return Leave()
     if stored.is_finished:
+        leave_rest(tools, stored)
         clear_job(tools, stored)  # whoever ended it may have died before
         return Leave()
     view = fold(entry for _id, entry in tools.log.read(job_id))
@@ -56,6 +58,21 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
         return Leave()
     tools.store.transition(job_id, JobEvent.DELEGATE if awaits_answer(view) else JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
+
+
+def leave_rest(tools: Toolbox, stored: StoredJob) -> None:
+    """Keep what a cancelled job leaves to be read, unless it is kept already."""
+    job_id = stored.spec.id
+    if stored.state is not JobState.CANCELLED or tools.store.result(job_id) is not None:
+        return
+    view = fold(entry for _id, entry in tools.log.read(job_id))
+    if view.planned is None:
+        return
+    documents = _documents(tools, job_id, view, {})
+    rules = from_log(view.planned.rules)
+    rest = strategy_of(stored.spec).rest(tools, view, documents, rules)
+    if rest is not None:
+        tools.store.keep_rest(stored.spec, msgspec.json.encode(rest))
 
 
 def _documents(

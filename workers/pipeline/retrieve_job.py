@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.result import Result, Stop, StopReason
 from signal_search.contracts.source import SourceQuery
@@ -89,6 +90,12 @@ class RetrieveJob:
 
     def publish(self, view: JobView, documents: Mapping[str, Document], rules: Rules) -> Result:
         return publish(view, documents, rules)
+
+    def rest(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> AnyResult | None:
+        """Leave nothing: an unfinished answer is none."""
+        return None
 
     def event(self, stop: Stop) -> JobEvent:
         return JobEvent.DEGRADE if stop.reason in _PARTIAL else JobEvent.SUCCEED

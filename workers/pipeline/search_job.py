@@ -7,6 +7,7 @@ from signal_search.contracts.budget import Amounts, Budget, Dimension
 from signal_search.contracts.document import Document
 from signal_search.contracts.hit import HitWeights
 from signal_search.contracts.job import JobEvent, JobState, SearchSpec
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SearchFrame, SubQuestion
 from signal_search.contracts.query import Intent, Tier
 from signal_search.contracts.result import Stop, StopReason
@@ -99,6 +100,12 @@ class SearchJob:
         self, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> SearchResult:
         return publish_search(view, documents, rules)
+
+    def rest(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> AnyResult | None:
+        """Leave nothing: an unfinished answer is none."""
+        return None
 
     def event(self, stop: Stop) -> JobEvent:
         return event_of(stop)

@@ -68,6 +68,12 @@ class Strategy(Protocol):
         """
         ...
 
+    def rest(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> AnyResult | None:
+        """Return what a cancelled job leaves to be read, None where that is nothing; may be made again."""
+        ...
+
     def event(self, stop: Stop) -> JobEvent:
         """Return how a job that stopped so has ended: with what was wanted, or with less."""
         ...

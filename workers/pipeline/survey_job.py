@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent, SurveySpec
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SearchFrame
 from signal_search.contracts.result import Stop
 from signal_search.contracts.search import SurveyRequest
@@ -72,6 +73,12 @@ class SurveyJob:
         self, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> SurveyResult:
         return publish_survey(view, documents, rules)
+
+    def rest(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> AnyResult | None:
+        """Leave nothing: an unfinished answer is none."""
+        return None
 
     def event(self, stop: Stop) -> JobEvent:
         return event_of(stop)
