@@ -167,13 +167,16 @@ def expected_cut(full: dict, share: int) -> dict:
     return {"truncated": True}
 
 
-@pytest.mark.parametrize("budget_bytes", [900, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000])
+@pytest.mark.parametrize(
+    "budget_bytes", [900, 2_000, 3_000, 4_000, 5_000, 5_500, 6_000, 6_500, 8_000]
+)
 @pytest.mark.parametrize(
     "score",
     [
         DEEP,
         f"-{DEEP}",
         f"where(lexical == 0.5, {DEEP.replace('lexical', '1')}, {DEEP.replace('lexical', '0.123456789')})",
+        f"-where(lexical == 0.5, {DEEP.replace('lexical', '1')}, {DEEP.replace('lexical', '0.123456789')})",
         f"where(lexical == 0.5, 9, {DEEP})",
         f"where(lexical == 0.5, -9, {DEEP})",
         f"where(lexical == 0.75, 1, 0) + {DEEP} + {DEEP} * 0",
