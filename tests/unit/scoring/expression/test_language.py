@@ -128,6 +128,25 @@ def test_features_are_read_for_the_candidates_that_need_them() -> None:
     assert read["citations"] == set()
 
 
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("lexical > 0.3 and 1 / (lexical - 0.1) < 3", (2, 3)),  # the first would divide by 0
+        ("lexical > 0.3 and lexical < 0.8 and 1 / (lexical - 0.9) < 0", (1, 2)),
+        ("lexical < 0.3 or 1 / (lexical - 0.1) < 3", (0, 2, 3)),
+        ("lexical == 0.1 or lexical == 0.7 or 1 / (lexical - 0.7) > 4", (0, 2, 3)),
+        ("where(lexical < 0.5, lexical < 0.3, 1 / (lexical - 0.4) < 3)", (0, 3)),
+        ("coalesce(where(lexical > 0.5, citations, lexical), 1 / (lexical - 0.1)) > 1.2", (2, 3)),
+    ],
+)
+def test_candidates_that_go_different_ways(condition: str, kept: tuple[int, ...]) -> None:
+    """Lexical is .1, .4, .7 and .9; a fault of a part that is not reached is none."""
+    features = rows(0.1, 0.4, 0.7, 0.9)
+    scored = execute(compiled("1", condition), features, 4).scored
+    assert scored.order == kept
+    assert scored == score_each(compiled("1", condition), features, 4)
+
+
 def test_a_program_made_ready_runs_again() -> None:
     ready = Executor(compiled("lexical * 2"), traced=True)
     first = ready.run(rows(0.1, 0.2, 0.3), 3)
