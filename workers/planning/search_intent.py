@@ -18,7 +18,7 @@ _WORDINGS: dict[str, str] = {
     "resource": (
         rf"官网|官方(?:网站|文档|主页|仓库|下载)|{_NOT_WRITTEN}文档(?!数据库|生成|处理|解析|型|存储)|下载|源码(?:地址|仓库)|代码仓库|仓库地址"
         r"|\bofficial (?:web ?)?(?:site|page|docs?|documentation|repo(?:sitory)?|download)s?\b"
-        r"|(?<!write )(?<!writing )(?<!generate )\b(?:documentation|docs)\b(?! generat| tool)"
+        r"|(?<!write )(?<!writing )(?<!generate )\b(?:documentation|docs)\b(?! generator| tool)"
         r"|\brepo(?:sitory)?\b(?! pattern)"
         r"|\bdownloads?(?: (?:link|page))?\s*$|^download\b(?! speed| manager)|\bhomepage\b"
         r"|\b(?:on|in) github\b|\bgithub (?:repo(?:sitory)?|page|link|url|project|source)\b"

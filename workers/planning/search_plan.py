@@ -22,6 +22,7 @@ from signal_search.contracts.search_plan import (
 from signal_search.contracts.source import SourceQuery
 from signal_search.errors import Invalid
 
+from scoring.hit_rank import HitQuestion
 from scoring.hit_rules import HitRules
 from workers.planning.expand import own_terms
 from workers.planning.language import language_of
@@ -63,10 +64,9 @@ def plan_search(
     now_ms: int,
     options: SearchOptions = PLAIN,
 ) -> SearchPlan:
-    """Plan a search.
+    """Plan a search for one query, which is expanded by its intent, or for several, which are asked as they are.
 
-    queries: one, which is expanded by its intent, or several, which are asked as they are. configured: ids of the
-    sources that can be asked here.
+    configured: ids of the sources that can be asked here.
 
     Raises:
         Invalid: no query, a blank one, too many, or a wrong freshness; with the field.
@@ -110,6 +110,17 @@ def ask_of(plan: SearchPlan, call: SearchCall) -> SourceQuery:
         today=plan.today,
         with_answer=call.with_answer,
         about_news=plan.intent == SearchIntent.NEWS,
+    )
+
+
+def hit_question(plan: SearchPlan, rules: HitRules) -> HitQuestion:
+    """Return what the hits of a plan are scored for."""
+    return HitQuestion(
+        variants=plan.score_variants,
+        weights=plan.weights,
+        today=date.fromisoformat(plan.today),
+        boost=plan.domain_boost,
+        boost_amount=rules.domain_boost,
     )
 
 
