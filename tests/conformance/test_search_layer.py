@@ -194,7 +194,7 @@ def check_grok_parse(given: Case, expect: Case) -> None:
             "published_date": each.published,
             "source": each.source_id,
         }
-        for each in hits_of(GROK, outcome.parsed)
+        for each in hits_of(GROK, outcome.parsed.documents, outcome.parsed.hits)
     ]
     wanted = [{**each, "url": each["url"]} for each in expect["results"]]
     assert [{**each, "url": each["url"].rstrip("/")} for each in found] == wanted

@@ -1,6 +1,7 @@
 """The search layer over the loopback web: four services asked as planned, their answers merged, ordered and told."""
 
 from collections.abc import Mapping
+from datetime import date
 
 import httpx
 import pytest
@@ -15,11 +16,11 @@ from infra.settings import load
 from scoring.claims.rules import VerifyRules
 from scoring.hit_freshness import by_freshness
 from scoring.hit_merge import merge_hits
-from scoring.hit_rank import rank_hits
+from scoring.hit_rank import HitQuestion, rank_hits
 from scoring.hit_rules import HitRules
 from workers.fetching.credentials import outgoing
 from workers.hits import hits_of
-from workers.planning.search_plan import SearchOptions, ask_of, hit_question, plan_search
+from workers.planning.search_plan import SearchOptions, ask_of, plan_search
 from workers.registry import Registry
 from workers.synthesis.hit_synthesis import synthesise
 
@@ -70,9 +71,20 @@ def answers(web: LoopbackWeb, registry: Registry, asked: SearchPlan) -> Mapping[
             text=got.text,
             fetched_at_ms=NOW_MS,
         )
-        hits = hits_of(call.source_id, adapter.parse(request, reply))
+        parsed = adapter.parse(request, reply)
+        hits = hits_of(call.source_id, parsed.documents, parsed.hits)
         found.setdefault(call.source_id, []).extend(hits)
     return found
+
+
+def question(asked: SearchPlan) -> HitQuestion:
+    return HitQuestion(
+        variants=asked.score_variants,
+        weights=asked.weights,
+        today=date.fromisoformat(asked.today),
+        boost=asked.domain_boost,
+        boost_amount=RULES.domain_boost,
+    )
 
 
 def merged(found: Mapping[str, list[Hit]]) -> tuple[MergedHit, ...]:
@@ -95,7 +107,7 @@ def test_the_order_does_not_depend_on_which_source_is_slow(
     found = answers(web, registry, asked)
     late = dict(reversed(found.items()))
     in_order = {name: late[name] for name in found}
-    one, other = (rank_hits(merged(each), hit_question(asked, RULES)) for each in (found, in_order))
+    one, other = (rank_hits(merged(each), question(asked)) for each in (found, in_order))
     assert one == other
     assert one[0].hit.url == ARTICLE
 
@@ -105,7 +117,7 @@ def test_an_age_is_held_against_hits_of_sources_that_ignore_it(
 ) -> None:
     asked = plan("tidal array record", SearchOptions(expand=False, freshness="pw"))
     hits = merged(answers(web, registry, asked))
-    parted = by_freshness(hits, "pw", hit_question(asked, RULES).today)
+    parted = by_freshness(hits, "pw", date.fromisoformat(asked.today))
     assert ARTICLE in [each.url for each in parted.within]
     assert all(each.published for each in parted.within)
     assert all(not each.published for each in parted.undated)
@@ -116,7 +128,7 @@ def test_what_is_told_rests_on_pages_and_names_its_sources(
     web: LoopbackWeb, registry: Registry
 ) -> None:
     asked = plan("tidal array record", SearchOptions(expand=False))
-    ranked = rank_hits(merged(answers(web, registry, asked)), hit_question(asked, RULES))
+    ranked = rank_hits(merged(answers(web, registry, asked)), question(asked))
     told = synthesise(ranked, asked, VERIFY)
     assert told.answer is not None
     quoted = ranked[told.answer.hits[0] - 1].hit

@@ -416,7 +416,7 @@ def test_groks_pages_are_hits_with_title_and_date_and_no_evidence(
     [request] = adapter.build(QUESTION)
     parsed = read(adapter, request, send(web, request, KEYS["grok"]))
     assert parsed.documents == ()
-    hits = {each.url: each for each in hits_of("grok", parsed)}
+    hits = {each.url: each for each in hits_of("grok", parsed.documents, parsed.hits)}
     found = hits[ARTICLE]
     assert (found.title, found.published) == ("Tidal array sets a record in May", "2026-05-28")
     assert (found.source_id, found.by_model) == ("grok", True)
@@ -474,11 +474,8 @@ def test_who_knows_relative_ages_is_asked_in_their_words(
 
 def test_documents_and_hits_keep_the_order_of_the_answer() -> None:
     document = a_document(url="https://b.example/", title="B", text="B\n\nIts excerpt.")
-    parsed = Parsed(
-        documents=(document,),
-        hits=(Hit(url="https://c.example/", rank=3), Hit(url="https://a.example/", rank=1)),
-    )
-    found = hits_of("brave", parsed)
+    others = (Hit(url="https://c.example/", rank=3), Hit(url="https://a.example/", rank=1))
+    found = hits_of("brave", (document,), others)
     assert [each.url for each in found] == [f"https://{each}.example/" for each in "abc"]
     assert [each.rank for each in found] == [1, 2, 3]
     assert (found[1].title, found[1].snippet, found[1].source_id) == ("B", "Its excerpt.", "brave")

@@ -22,7 +22,6 @@ from signal_search.contracts.search_plan import (
 from signal_search.contracts.source import SourceQuery
 from signal_search.errors import Invalid
 
-from scoring.hit_rank import HitQuestion
 from scoring.hit_rules import HitRules
 from workers.planning.expand import own_terms
 from workers.planning.language import language_of
@@ -110,17 +109,6 @@ def ask_of(plan: SearchPlan, call: SearchCall) -> SourceQuery:
         today=plan.today,
         with_answer=call.with_answer,
         about_news=plan.intent == SearchIntent.NEWS,
-    )
-
-
-def hit_question(plan: SearchPlan, rules: HitRules) -> HitQuestion:
-    """Return what the hits of a plan are scored for."""
-    return HitQuestion(
-        variants=plan.score_variants,
-        weights=plan.weights,
-        today=date.fromisoformat(plan.today),
-        boost=plan.domain_boost,
-        boost_amount=rules.domain_boost,
     )
 
 
