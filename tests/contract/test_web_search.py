@@ -352,10 +352,18 @@ def test_a_self_hosted_source_is_asked_at_its_address_and_not_without() -> None:
     assert request.url.startswith("https://searx.example.org/search?x=1&q=tidal+array")
 
 
-@pytest.mark.parametrize("source_id", ["brave", "nowhere", "site"])
-def test_only_self_hosted_sources_take_an_address(source_id: str) -> None:
-    """Else a line in a file could send a key to another host."""
-    own = {"endpoints": {source_id: "https://elsewhere.example/"}}
+@pytest.mark.parametrize(
+    ("source_id", "address"),
+    [
+        ("brave", "https://elsewhere.example/"),
+        ("nowhere", "https://elsewhere.example/"),
+        ("site", "https://elsewhere.example/"),
+        ("grok", "http://elsewhere.example/"),
+    ],
+)
+def test_no_other_sources_take_an_address(source_id: str, address: str) -> None:
+    """Else a line in a file could send a key to another host, or in the clear."""
+    own = {"endpoints": {source_id: address}}
     with pytest.raises(Invalid) as caught:
         Registry(load(sources=load().sources.model_dump() | own))
     assert caught.value.field == "sources.endpoints"
@@ -479,3 +487,24 @@ def test_documents_and_hits_keep_the_order_of_the_answer() -> None:
     assert [each.url for each in found] == [f"https://{each}.example/" for each in "abc"]
     assert [each.rank for each in found] == [1, 2, 3]
     assert (found[1].title, found[1].snippet, found[1].source_id) == ("B", "Its excerpt.", "brave")
+
+
+def test_grok_may_be_asked_at_another_address_and_by_another_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GROK_API_KEY", KEYS["grok"])
+    url = "https://gateway.example/v1/chat/completions"
+    own = {"endpoints": {"grok": url}, "models": {"grok": "grok-4.1-fast"}}
+    registry = Registry(load(sources=load().sources.model_dump() | own))
+    [request] = registry.source("grok").adapter.build(QUESTION)
+    body = json.loads(request.body)
+    assert (request.url, body["model"]) == (url, "grok-4.1-fast")
+    assert [each["role"] for each in body["messages"]] == ["system", "user"]
+    assert not {"input", "tools"} & body.keys()
+
+
+def test_a_source_that_is_no_model_takes_none() -> None:
+    own = {"models": {"brave": "grok-4.1-fast"}}
+    with pytest.raises(Invalid) as caught:
+        Registry(load(sources=load().sources.model_dump() | own))
+    assert caught.value.field == "sources.models"
