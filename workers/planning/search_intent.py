@@ -49,7 +49,8 @@ _WORDINGS: dict[str, str] = {
         r"|\S\s*(?:和|与|跟|同|、)\s*\S.{0,30}?(?:区别|对比|比较|差异|差别|异同|哪个)"
         r"|(?:对比|比较)\s*\S.{0,30}?(?:和|与|跟|、|/)\s*\S"
         r"|\S\s*还是\s*(?!不|没|无法|会|要|有|很|得)\S"
-        rf"|^(?:(?:should (?:i|we) (?:use|choose|learn)|which is better,?:?|use|choose) )?{_SIDE},? or {_SIDE}\s*\??$"
+        r"|^(?:(?:should (?:i|we) (?:use|choose|learn)|which is better,?:?|is|use|choose) )?"
+        rf"(?!(?:how|what|why|when|where|who|can|do|does) ){_SIDE},? or {_SIDE}\s*\??$"
     ),
     "tutorial": (
         r"怎么(?!样|看|回事|了)|如何(?!评价|看待)|怎样(?!了)|教程|入门|上手|指南|步骤|手把手|实战"

@@ -36,6 +36,7 @@ GOLDEN: tuple[tuple[str, str], ...] = (
     ("gRPC compared to REST", "comparison"),
     ("difference between a process and a thread", "comparison"),
     ("tabs or spaces?", "comparison"),
+    ("is Go or Rust faster", "comparison"),
     ("compare SQLite and DuckDB", "comparison"),
     ("苹果vs安卓", "comparison"),
     # Two named things stay a comparison where something new is asked of them.
@@ -48,6 +49,7 @@ GOLDEN: tuple[tuple[str, str], ...] = (
     ("Terraform 入门", "tutorial"),
     ("Rust 教程", "tutorial"),
     ("how to write a lexer", "tutorial"),
+    ("how to install pip or conda", "tutorial"),
     ("getting started with Svelte", "tutorial"),
     ("nginx reverse proxy tutorial", "tutorial"),
     ("GitHub Actions tutorial", "tutorial"),
