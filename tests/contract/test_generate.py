@@ -407,6 +407,16 @@ def test_who_has_not_enough_left_is_told_before_the_model_is_asked(
     assert limited.post(PATH, json=body, headers=bearer(tokens["red"])).status_code == 200
 
 
+def test_what_is_left_may_be_too_little_to_mend(
+    limited: httpx.Client, tokens: dict[str, str], web: LoopbackWeb
+) -> None:
+    """The draft held about 5400 of the 6000 and used 41; mending it holds more than the rest."""
+    body = {"query": "scenario:prose_then_good", "requirements": WISH * 30}
+    reply = limited.post(PATH, json=body, headers=bearer(tokens["few"]))
+    assert told(reply) == (429, "quota_exceeded", 41)
+    assert model_calls(web) == 1
+
+
 def test_an_id_that_comes_twice_is_paid_twice(
     limited: httpx.Client, tokens: dict[str, str], redis: Redis
 ) -> None:
