@@ -7,17 +7,19 @@ finds the first candidate that has it. Functions of `math` alone, since vectoris
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress, repeat
 from typing import Any
 
 from scoring.expression.evaluator import Fault, FeatureColumns
+from scoring.expression.literals import LEFT, RIGHT
 from scoring.expression.program import Node
 
 Rows = Sequence[int]
-Column = Sequence[Any]
+Column = list[Any]
 Run = Callable[[FeatureColumns, Rows], Column]
 Record = Callable[[Node, Rows, Column], None]
+Builder = Callable[[Node, list[Run]], Run]
 
 
 def plan(node: Node, record: Record | None = None) -> Run:
@@ -45,7 +47,7 @@ def _recorded(node: Node, run: Run, record: Record) -> Run:
     return recorded
 
 
-def _finite(column: list[float]) -> list[float]:
+def _finite(column: Column) -> Column:
     # An infinity or NaN anywhere makes the sum one; a finite sum proves all finite. Only a sum that overflows by itself
     # needs the slow check.
     if not math.isfinite(sum(column)) and not all(map(math.isfinite, column)):
@@ -56,43 +58,66 @@ def _finite(column: list[float]) -> list[float]:
 # --- operations that need every argument ------------------------------------------------------------------------------
 
 
-def _arithmetic(apply: Callable[[float, float], float]) -> Callable[[Node, list[Run]], Run]:
-    def build(_node: Node, args: list[Run]) -> Run:
-        left, right = args
-        return lambda features, rows: _finite(
-            list(map(apply, left(features, rows), right(features, rows)))
-        )
+Check = Callable[[Column], Column]
+
+
+def _binary(apply: Callable[[Any, Any], Any], check: Check | None = None) -> Builder:
+    """Return a builder for an operation of two arguments; `check` raises for values that may not come out."""
+
+    def build(node: Node, args: list[Run]) -> Run:
+        run = _with_literal(node, args) or _of_two(apply, args)
+        if check is None:
+            return run
+        checked = check
+        return lambda features, rows: checked(run(features, rows))
 
     return build
 
 
-def _division(_node: Node, args: list[Run]) -> Run:
+def _of_two(apply: Callable[[Any, Any], Any], args: list[Run]) -> Run:
     left, right = args
+    return lambda features, rows: list(map(apply, left(features, rows), right(features, rows)))
+
+
+def _with_literal(node: Node, args: list[Run]) -> Run | None:
+    left, right = node.args
+    if right.op == "literal":
+        by, run, value = RIGHT[node.op], args[0], right.value
+    elif left.op == "literal":
+        by, run, value = LEFT[node.op], args[1], left.value
+    else:
+        return None
+    return lambda features, rows: by(run(features, rows), value)
+
+
+def _division(node: Node, args: list[Run]) -> Run:
+    divide = _binary(operator.truediv)(node, args)
 
     def run(features: FeatureColumns, rows: Rows) -> Column:
-        above = left(features, rows)
-        below = right(features, rows)
-        if 0.0 in below:
-            raise Fault("division_by_zero")
-        return _finite(list(map(operator.truediv, above, below)))
+        try:
+            return _finite(divide(features, rows))
+        except ZeroDivisionError:
+            raise Fault("division_by_zero") from None
 
     return run
 
 
-def _elementwise(apply: Callable[..., Any]) -> Callable[[Node, list[Run]], Run]:
-    """Return a builder for an operation that cannot fail."""
+def _negation(_node: Node, args: list[Run]) -> Run:
+    (only,) = args
+    return lambda features, rows: [-each for each in only(features, rows)]
+
+
+def _elementwise(apply: Callable[[Any], Any]) -> Builder:
+    """Return a builder for an operation of one argument that cannot fail."""
 
     def build(_node: Node, args: list[Run]) -> Run:
-        if len(args) == 1:
-            (only,) = args
-            return lambda features, rows: list(map(apply, only(features, rows)))
-        left, right = args
-        return lambda features, rows: list(map(apply, left(features, rows), right(features, rows)))
+        (only,) = args
+        return lambda features, rows: list(map(apply, only(features, rows)))
 
     return build
 
 
-def _function(apply: Callable[[float], float]) -> Callable[[Node, list[Run]], Run]:
+def _function(apply: Callable[[float], float]) -> Builder:
     """Return a builder for a function of `math`, which raises outside of its domain and range."""
 
     def build(_node: Node, args: list[Run]) -> Run:
@@ -155,11 +180,11 @@ def _and(_node: Node, args: list[Run]) -> Run:
     def run(features: FeatureColumns, rows: Rows) -> Column:
         found = first(features, rows)
         for each in others:
-            open_rows = _where_true(rows, found)
-            if not open_rows:
-                return found
-            later = iter(each(features, open_rows))
-            found = [value and next(later) for value in found]
+            if all(found):
+                found = each(features, rows)
+            elif open_rows := _where_true(rows, found):
+                later = iter(each(features, open_rows))
+                found = [value and next(later) for value in found]
         return found
 
     return run
@@ -171,11 +196,11 @@ def _or(_node: Node, args: list[Run]) -> Run:
     def run(features: FeatureColumns, rows: Rows) -> Column:
         found = first(features, rows)
         for each in others:
-            open_rows = _where_true(rows, map(operator.not_, found))
-            if not open_rows:
-                return found
-            later = iter(each(features, open_rows))
-            found = [value or next(later) for value in found]
+            if not any(found):
+                found = each(features, rows)
+            elif open_rows := _where_true(rows, map(operator.not_, found)):
+                later = iter(each(features, open_rows))
+                found = [value or next(later) for value in found]
         return found
 
     return run
@@ -207,35 +232,49 @@ def _coalesce_literal(value: Run, instead: float | bool) -> Run:  # noqa: FBT001
     ]
 
 
-def _where(_node: Node, args: list[Run]) -> Run:
-    condition, chosen, other = args
+def _where(node: Node, args: list[Run]) -> Run:
+    condition = args[0]
+    chosen, other = _branch(node.args[1], args[1]), _branch(node.args[2], args[2])
 
     def run(features: FeatureColumns, rows: Rows) -> Column:
         flags = condition(features, rows)
-        if all(flags):
-            return chosen(features, rows)
-        if not any(flags):
-            return other(features, rows)
-        yes = iter(chosen(features, _where_true(rows, flags)))
-        no = iter(other(features, _where_true(rows, map(operator.not_, flags))))
+        yes = chosen(features, rows, flags)
+        no = other(features, rows, map(operator.not_, flags))
         return [next(yes) if flag else next(no) for flag in flags]
 
     return run
 
 
-_BUILDERS: dict[str, Callable[[Node, list[Run]], Run]] = {
-    "+": _arithmetic(operator.add),
-    "-": _arithmetic(operator.sub),
-    "*": _arithmetic(operator.mul),
+Branch = Callable[[FeatureColumns, Rows, Iterable[bool]], Iterator[Any]]
+
+
+def _branch(node: Node, run: Run) -> Branch:
+    """Return a function that gives a branch's values for the flagged rows, one after the other."""
+    if node.op == "literal":
+        return lambda _features, _rows, _flags: repeat(node.value)
+
+    def values(features: FeatureColumns, rows: Rows, flags: Iterable[bool]) -> Iterator[Any]:
+        flagged = _where_true(rows, flags)
+        if not flagged:
+            return iter(())
+        return iter(run(features, rows if len(flagged) == len(rows) else flagged))
+
+    return values
+
+
+_BUILDERS: dict[str, Builder] = {
+    "+": _binary(operator.add, _finite),
+    "-": _binary(operator.sub, _finite),
+    "*": _binary(operator.mul, _finite),
     "/": _division,
-    "neg": _elementwise(operator.neg),
-    "pos": _elementwise(operator.pos),
-    "<": _elementwise(operator.lt),
-    "<=": _elementwise(operator.le),
-    ">": _elementwise(operator.gt),
-    ">=": _elementwise(operator.ge),
-    "==": _elementwise(operator.eq),
-    "!=": _elementwise(operator.ne),
+    "neg": _negation,
+    "pos": lambda _node, args: args[0],  # nobody changes a column: it may be two nodes'
+    "<": _binary(operator.lt),
+    "<=": _binary(operator.le),
+    ">": _binary(operator.gt),
+    ">=": _binary(operator.ge),
+    "==": _binary(operator.eq),
+    "!=": _binary(operator.ne),
     "not": _elementwise(operator.not_),
     "abs": _elementwise(abs),
     "min": _lesser,

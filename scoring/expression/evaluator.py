@@ -21,7 +21,7 @@ Read = Callable[[str], float | None]
 class FeatureColumns(Protocol):
     """The features of a set of candidates, computed when they are read."""
 
-    def column(self, name: str, rows: Sequence[int]) -> Sequence[float | None]:
+    def column(self, name: str, rows: Sequence[int]) -> list[float | None]:
         """Return a feature of the candidates `rows` (indexes, ascending), in that order; finite floats or None."""
         ...
 

@@ -1,7 +1,6 @@
 """Running a program on a set of candidates, and keeping what an explanation needs of the one real run."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from itertools import compress
 
 from msgspec import Struct
@@ -35,35 +34,48 @@ class Run(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
 
 
+class Executor:
+    """A program made ready to run; as often as there are sets of candidates."""
+
+    def __init__(self, program: Program, *, traced: bool = False) -> None:
+        """Build the columns' functions. `traced` keeps the steps of a run, for explanations."""
+        self._program = program
+        self._steps: list[Step] | None = [] if traced else None
+        record = None if self._steps is None else self._record
+        self._filter = plan(program.filter, record)
+        self._score = plan(program.score, record)
+
+    def run(self, features: FeatureColumns, count: int) -> Run:
+        """Run on candidates 0 to `count`; the result is that of the scalar reference, bit for bit.
+
+        Raises:
+            ProgramError: as `score_each` does.
+        """
+        if count <= _TINY and self._steps is None:
+            return Run(scored=score_each(self._program, features, count))
+        if self._steps is not None:
+            self._steps.clear()
+        try:
+            scored = self._by_columns(features, range(count))
+        except Fault:
+            score_each(self._program, features, count)
+            raise Broken("A program failed in columns and not by itself.") from None
+        return Run(scored=scored, steps=tuple(self._steps or ()))
+
+    def _record(self, node: Node, rows: Rows, column: Column) -> None:
+        if self._steps is not None:
+            self._steps.append(Step(node, rows, column))
+
+    def _by_columns(self, features: FeatureColumns, rows: Rows) -> Scored:
+        passed = self._filter(features, rows)
+        kept = rows if all(passed) else list(compress(rows, passed))
+        scores = self._score(features, kept)
+        order = sorted(range(len(kept)), key=scores.__getitem__, reverse=True)
+        return Scored(
+            order=tuple([kept[at] for at in order]), scores=tuple([scores[at] for at in order])
+        )
+
+
 def execute(program: Program, features: FeatureColumns, count: int, *, traced: bool = False) -> Run:
-    """Run a program on candidates 0 to `count`; the result is that of the scalar reference, bit for bit.
-
-    Raises:
-        ProgramError: as `score_each` does.
-    """
-    if count <= _TINY and not traced:
-        return Run(scored=score_each(program, features, count))
-    steps: list[Step] = []
-    try:
-        scored = _by_columns(program, features, range(count), steps if traced else None)
-    except Fault:
-        score_each(program, features, count)
-        raise Broken("A program failed in columns and not by itself.") from None
-    return Run(scored=scored, steps=tuple(steps))
-
-
-def _by_columns(
-    program: Program, features: FeatureColumns, rows: Sequence[int], steps: list[Step] | None
-) -> Scored:
-    def record(node: Node, at: Rows, column: Column) -> None:
-        if steps is not None:
-            steps.append(Step(node, at, column))
-
-    told = None if steps is None else record
-    passed = plan(program.filter, told)(features, rows)
-    kept = rows if all(passed) else list(compress(rows, passed))
-    scores = plan(program.score, told)(features, kept)
-    order = sorted(range(len(kept)), key=scores.__getitem__, reverse=True)
-    return Scored(
-        order=tuple([kept[at] for at in order]), scores=tuple([scores[at] for at in order])
-    )
+    """Run a program once; see Executor."""
+    return Executor(program, traced=traced).run(features, count)

@@ -20,144 +20,150 @@ from scoring.expression.program import Node, Program
 
 Json = dict[str, Any]
 
-_NOTHING_FITS = -1
-
 
 def explanations(
     program: Program, run: Run, top: int, *, budget_bytes: int = MAX_EXPLAIN_BYTES
 ) -> tuple[Json, ...]:
     """Explain the first `top` candidates of a run that was traced, best first.
 
-    When not even one level of a candidate fits its share, its explanation is `{"truncated": true}`.
+    When not even the roots of a candidate fit its share, its explanation is `{"truncated": true}`.
     """
     hits = list(zip(run.scored.order, run.scored.scores, strict=True))[:top]
     if not hits:
         return ()
     share = (budget_bytes - 1 - len(hits)) // len(hits)  # two brackets, and commas between
-    trees = _Trees(program, run.steps)
+    values = _Values(program, run.steps)
     found: list[Json] = []
     depth = MAX_DEPTH
     for row, score in hits:
-        explained = _Hit(trees, row, score)
-        depth = _deepest(lambda at, hit=explained: hit.size(at) <= share, depth)  # type: ignore[misc]
-        found.append(explained.at(depth))
-        depth = max(depth, 0)
+        explained, depth = _fitted(values, (row, score), share, depth)
+        found.append(explained)
     return tuple(found)
 
 
-def _deepest(fits: Callable[[int], bool], guess: int) -> int:
-    """Return the greatest depth that fits. Neighbours are mostly alike: the guess and those beside it come first."""
-    low, high, probe = _NOTHING_FITS, MAX_DEPTH, guess
-    while low < high:
-        if fits(probe):
-            low = probe
-        else:
-            high = probe - 1
-        beside = low + 1 if low == guess else high if high == guess - 1 else None
-        probe = (low + high + 1) // 2 if beside is None else beside
-    return low
+def _fitted(values: "_Values", hit: tuple[int, float], share: int, guess: int) -> tuple[Json, int]:
+    """Return an explanation to the greatest depth that fits, and that depth.
+
+    Neighbours are mostly alike, so one level more than the last one had is written first, and cut.
+    """
+    depth = min(guess + 1, MAX_DEPTH)
+    explained = _Explained(values, hit, depth)
+    if explained.is_cut and explained.size <= share:
+        depth = MAX_DEPTH
+        explained = _Explained(values, hit, depth)
+    while explained.size > share:
+        depth -= 1
+        if depth < 0:
+            return {"truncated": True}, 0
+        explained.cut(depth)
+    return explained.json, depth
 
 
-class _Hit:
-    """One candidate, explained to any depth."""
-
-    def __init__(self, trees: "_Trees", row: int, score: float) -> None:
-        self._trees = trees
-        self._row = row
-        self._score = score
-        self._made: dict[int, Json] = {}
-
-    def at(self, depth: int) -> Json:
-        if depth == _NOTHING_FITS:
-            return {"truncated": True}
-        if depth not in self._made:
-            self._made[depth] = self._trees.explain(self._row, self._score, depth)
-        return self._made[depth]
-
-    def size(self, depth: int) -> int:
-        return len(msgspec.json.encode(self.at(depth)))
-
-
-class _Trees:
-    """The nodes of a program with the values of a run."""
+class _Values:
+    """The nodes of a program and the values of a run."""
 
     def __init__(self, program: Program, steps: Sequence[Step]) -> None:
-        self._program = program
-        self._steps = {step.node.index: step for step in steps}
-        self._positions: dict[int, Json] = {}
+        self.program = program
+        self.steps = {step.node.index: step for step in steps}
+        self.features = [step for step in steps if step.node.op == "feature"]
+        self._heads: dict[int, Json] = {}
 
-    def explain(self, row: int, score: float, depth: int) -> Json:
-        writer = _Writer(self._steps, self._positions, row)
-        found: Json = {
-            "candidate_index": row,
-            "final_score": score,
-            "features": {},
-            "filter": writer.node(self._program.filter, depth),
-            "score": writer.node(self._program.score, depth),
-        }
-        found["features"] = self._features(writer)
-        if writer.is_cut:
-            found["truncated"] = True
-        return found
-
-    def _features(self, writer: "_Writer") -> Json:
-        return {
-            step.node.name: writer.value(step.node)
-            for step in self._steps.values()
-            if step.node.op == "feature" and writer.has_run(step)
-        }
+    def head(self, node: Node) -> Json:
+        """Return what is the same for all candidates, as a new dictionary."""
+        known = self._heads.get(node.index)
+        if known is None:
+            at = node.position
+            known = self._heads[node.index] = {
+                "op": node.op,
+                "position": {
+                    "line": at.line,
+                    "column": at.column,
+                    "end_line": at.end_line,
+                    "end_column": at.end_column,
+                },
+            }
+            if node.name:
+                known["feature"] = node.name
+        return known.copy()
 
 
-class _Writer:
-    """Writes nodes for one candidate; `is_cut` says whether arguments were left out."""
+class _Explained:
+    """The explanation of one candidate to a depth, which can be cut further."""
 
-    def __init__(self, steps: dict[int, Step], positions: dict[int, Json], row: int) -> None:
-        self._steps = steps
-        self._positions = positions
-        self._row = row
+    def __init__(self, values: _Values, hit: tuple[int, float], depth: int) -> None:
+        self._values = values
+        self._row = hit[0]
         self._places: dict[
             int, int | None
         ] = {}  # of the row in the rows of a step, by their identity
+        self._levels: list[list[Json]] = [
+            [] for _ in range(depth + 1)
+        ]  # nodes with arguments, by depth
         self.is_cut = False
+        program = values.program
+        self.json: Json = {
+            "candidate_index": self._row,
+            "final_score": hit[1],
+            "features": self._features(),
+            "filter": self._node(program.filter, 0),
+            "score": self._node(program.score, 0),
+        }
+        self.cut(depth)
 
-    def node(self, node: Node, depth: int) -> Json:
-        found = self._head(node)
+    @property
+    def size(self) -> int:
+        return len(msgspec.json.encode(self.json))
+
+    def cut(self, depth: int) -> None:
+        """Leave out the arguments of all nodes at a depth."""
+        for node in self._levels[depth]:
+            node.pop("args", None)
+            node["truncated"] = True
+            self.is_cut = True
+        if self.is_cut:
+            self.json["truncated"] = True
+
+    def _features(self) -> Json:
+        return {
+            step.node.name: step.column[place]
+            for step in self._values.features
+            if (place := self._place(step)) is not None
+        }
+
+    def _node(self, node: Node, level: int) -> Json:
+        found = self._values.head(node)
         found["value"] = self.value(node)
         if not node.args:
             return found
-        has_run = _ARGS_THAT_RAN.get(node.op, _all_of)(self, node)
-        found |= _remarks(node, has_run)
-        if depth == 0:
-            self.is_cut = True
-            found["truncated"] = True
+        self._levels[level].append(found)
+        goes_on = level + 1 < len(self._levels)
+        choice = _ARGS_THAT_RAN.get(node.op)
+        if choice is None:
+            if goes_on:
+                found["args"] = [self._node(each, level + 1) for each in node.args]
             return found
-        found["args"] = [
-            self.node(each, depth - 1) if ran else {**self._head(each), "skipped": True}
-            for each, ran in zip(node.args, has_run, strict=True)
-        ]
+        has_run = choice(self, node)
+        found |= _remarks(node, has_run)
+        if goes_on:
+            found["args"] = [
+                self._node(each, level + 1) if ran else self._skipped(each)
+                for each, ran in zip(node.args, has_run, strict=True)
+            ]
         return found
 
-    def _head(self, node: Node) -> Json:
-        position = self._positions.get(node.index)
-        if position is None:
-            position = self._positions[node.index] = msgspec.to_builtins(node.position)
-        found: Json = {"op": node.op, "position": position}
-        if node.name:
-            found["feature"] = node.name
-        return found
+    def _skipped(self, node: Node) -> Json:
+        return {**self._values.head(node), "skipped": True}
 
     def value(self, node: Node) -> float | bool | None:
+        """Return the value a node had for the candidate."""
         if node.op == "literal":
             return node.value
-        step = self._steps[node.index]
+        step = self._values.steps[node.index]
         place = self._place(step)
         if place is None:
             raise Broken("An explanation reads what was not run.")
         value: float | bool | None = step.column[place]
         return value
-
-    def has_run(self, step: Step) -> bool:
-        return self._place(step) is not None
 
     def _place(self, step: Step) -> int | None:
         key = id(step.rows)
@@ -166,30 +172,26 @@ class _Writer:
         return self._places[key]
 
 
-def _all_of(_writer: _Writer, node: Node) -> Sequence[bool]:
-    return [True] * len(node.args)
-
-
-def _until(stop: bool) -> Callable[[_Writer, Node], Sequence[bool]]:  # noqa: FBT001  # the value that decides
-    def ran(writer: _Writer, node: Node) -> Sequence[bool]:
+def _until(stop: bool) -> Callable[[_Explained, Node], Sequence[bool]]:  # noqa: FBT001  # the value that decides
+    def ran(explained: _Explained, node: Node) -> Sequence[bool]:
         found = [True]
         for each in node.args[:-1]:
-            found.append(found[-1] and writer.value(each) is not stop)
+            found.append(found[-1] and explained.value(each) is not stop)
         return found
 
     return ran
 
 
-def _fallback(writer: _Writer, node: Node) -> Sequence[bool]:
-    return (True, writer.value(node.args[0]) is None)
+def _fallback(explained: _Explained, node: Node) -> Sequence[bool]:
+    return (True, explained.value(node.args[0]) is None)
 
 
-def _branches(writer: _Writer, node: Node) -> Sequence[bool]:
-    chosen = bool(writer.value(node.args[0]))
+def _branches(explained: _Explained, node: Node) -> Sequence[bool]:
+    chosen = bool(explained.value(node.args[0]))
     return (True, chosen, not chosen)
 
 
-_ARGS_THAT_RAN: dict[str, Callable[[_Writer, Node], Sequence[bool]]] = {
+_ARGS_THAT_RAN: dict[str, Callable[[_Explained, Node], Sequence[bool]]] = {
     "and": _until(stop=False),
     "or": _until(stop=True),
     "coalesce": _fallback,
