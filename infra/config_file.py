@@ -51,7 +51,7 @@ def write_settings(patch: Mapping[str, Any], path: Path = LOCAL) -> Change:
         for name, value in wanted.items():
             _put(document, name, None if value is None else _written(checked, name))
         _check_file(document)
-        _replace(path, tomlkit.dumps(document))
+        _replace(path, tomlkit.dumps(document).lstrip("\n"))
     return _change(wanted, checked)
 
 
