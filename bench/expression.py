@@ -6,20 +6,16 @@ Processor time, the best of several rounds in turns. The peers run in an environ
 here; where one cannot be had its rows say so.
 """
 
-import json
 import math
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from signal_search.contracts.scorer import LANGUAGE, ScorerProgram
 
 from bench import report
 from bench.expression_programs import CLASSIC, MAXIMAL, Row, classic_by_hand, maximal_by_hand, rows
+from bench.peers import peers
 from bench.plain_ranker import plain_order, some_papers
 from scoring.academic import rank
 from scoring.candidates import Candidate, merge
@@ -28,13 +24,10 @@ from scoring.expression.evaluator import Scored, score_each
 from scoring.expression.executor import Executor
 from scoring.expression.explain import explanations
 
-HERE = Path(__file__).parent
 COUNT = 1_000
 EXPLAINED = 10
 ROUNDS = report.size(30, 8)
 PEER_BARS = {"simpleeval": ">= 8", "common-expression-language": ">= 15", "cel-python": ">= 500"}
-_FROM_LIST = ("--disable-pip-version-check", "-r", str(HERE / "expression_peers.txt"))
-INSTALL_S, PEERS_S = 120.0, 150.0
 QUERY = '"surface code" threshold'
 LONG_QUERY = '"surface code" threshold of logical qubits'
 YEAR = 2026
@@ -129,36 +122,6 @@ def own_rows(name: str, figures: dict[str, Any], bar: str) -> list[report.Row]:
 # --- peers ------------------------------------------------------------------------------------------------------------
 
 
-def peers() -> dict[str, Any]:
-    """Return what the peers' process printed; empty when they could not be installed or did not end."""
-    with tempfile.TemporaryDirectory(prefix="ss-peers-") as folder:
-        python = Path(folder) / "bin" / "python"
-        commands = (
-            ([sys.executable, "-m", "venv", folder], INSTALL_S),
-            (
-                [str(python), "-m", "pip", "install", "--quiet", *_FROM_LIST],
-                INSTALL_S,
-            ),
-            ([str(python), str(HERE / "expression_peers.py"), str(COUNT)], PEERS_S),
-        )
-        printed = b""
-        for command, within_s in commands:
-            try:
-                done = subprocess.run(
-                    command,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    timeout=within_s,
-                    check=True,
-                )
-            except (subprocess.SubprocessError, OSError) as error:
-                report.tell("peers", {"failed": type(error).__name__})
-                return {}
-            printed = done.stdout
-    found: dict[str, Any] = json.loads(printed)
-    return found
-
-
 def peer_rows(found: dict[str, Any], ours: dict[str, dict[str, Any]]) -> list[report.Row]:
     made = []
     for name, bar in PEER_BARS.items():
@@ -226,7 +189,7 @@ def main() -> None:
         *own_rows("maximal", ours["maximal"], "<= 1.8"),
     ]
     ranked, figures = formula()
-    found = peers()
+    found = peers(COUNT)
     made += [*peer_rows(found, ours), *ranked]
     for each in ours.values():
         del each["order"]
