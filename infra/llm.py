@@ -87,9 +87,12 @@ class JudgeClient:
             body=msgspec.json.encode(self._body(prompt)),
             plain=True,
         )
-        limits = {"total_timeout_s": prompt.timeout_s, "max_body_bytes": prompt.max_body_bytes}
         try:
-            return await self._http.send(outgoing, **limits)  # type: ignore[arg-type]
+            return await self._http.send(
+                outgoing,
+                total_timeout_s=prompt.timeout_s,
+                max_body_bytes=prompt.max_body_bytes,
+            )
         except TimedOut as error:
             raise JudgeTimedOut from error
         except BodyTooLarge as error:
