@@ -73,7 +73,9 @@ def error_of(
         return class_of("", status)(
             f"the gateway answered with status {status}", retry_after_s=wait_s
         )
-    error = class_of(detail.code, status)(
+    is_program = isinstance(detail.position, errors.Position)  # nothing else has such a place
+    kind = errors.ProgramError if is_program else class_of(detail.code, status)
+    error = kind(
         detail.message,
         code=detail.code,
         field=detail.field,
