@@ -11,13 +11,12 @@ which the product keeps.
 import asyncio
 import json
 import time
-from http.client import HTTPConnection
 
-import httpx
 from signal_search.client import Client
 
 from bench import report
 from bench.arithmetic import in_ms
+from bench.raw_client import exchange
 from bench.stacks import Place, own_stack
 from infra.loopback_web.server import ADDRESS
 
@@ -39,35 +38,42 @@ _VARIABLES = {
 }
 
 
-def slow_down(port: int) -> None:
+async def slow_down(port: int) -> None:
     """Let every request to the four take so long."""
     for host in HOSTS:
-        connection = HTTPConnection(ADDRESS, port, timeout=10)
         fault = {"host": host, "latency_s": DELAY_S, "count": None}
-        connection.request("POST", "/__faults", json.dumps(fault))
-        report.require(connection.getresponse().status < 300, "a source that is not slow")
-        connection.close()
+        status, _body = await sent(port, _post("127.0.0.1", "/__faults", fault))
+        report.require(status < 300, "a source that is not slow")
 
 
-async def bare(client: httpx.AsyncClient) -> float:
+async def sent(port: int, request: bytes) -> tuple[int, bytes]:
+    """Send a request over a connection of its own."""
+    streams = await asyncio.open_connection(ADDRESS, port)
+    try:
+        return await exchange(streams, request)
+    finally:
+        streams[1].close()
+
+
+async def bare(port: int) -> float:
     """Send four requests that the emulators answer, at once; return the seconds to the last answer."""
     words = {"query": "tidal array record"}
-    bearer = {"authorization": f"Bearer {KEYS['TAVILY_API_KEY']}"}
-    grok = {"authorization": f"Bearer {KEYS['GROK_API_KEY']}"}
-    asked = (
-        ("GET", HOSTS[0], "/res/v1/web/search?q=tidal", {"x-subscription-token": KEYS["BRAVE_API_KEY"]}, None),
-        ("POST", HOSTS[1], "/search", {"x-api-key": KEYS["EXA_API_KEY"]}, words),
-        ("POST", HOSTS[2], "/search", bearer, words),
-        ("POST", HOSTS[3], "/v1/responses", grok, words),
-    )  # fmt: skip
-    began = time.perf_counter()
-    await asyncio.gather(
-        *(
-            client.request(method, path, headers={"host": host, **headers}, json=body)
-            for method, host, path, headers, body in asked
-        )
+    brave = f"/res/v1/web/search?q=tidal HTTP/1.1\r\nHost: {HOSTS[0]}\r\n"
+    requests = (
+        f"GET {brave}X-Subscription-Token: {KEYS['BRAVE_API_KEY']}\r\n\r\n".encode(),
+        _post(HOSTS[1], "/search", words, f"X-Api-Key: {KEYS['EXA_API_KEY']}"),
+        _post(HOSTS[2], "/search", words, f"Authorization: Bearer {KEYS['TAVILY_API_KEY']}"),
+        _post(HOSTS[3], "/v1/responses", words, f"Authorization: Bearer {KEYS['GROK_API_KEY']}"),
     )
+    began = time.perf_counter()
+    await asyncio.gather(*(sent(port, each) for each in requests))
     return time.perf_counter() - began
+
+
+def _post(host: str, path: str, body: object, header: str = "Accept: */*") -> bytes:
+    raw = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\n{header}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(raw)}\r\n\r\n".encode() + raw
 
 
 def measure(at: Place) -> tuple[list[float], list[float]]:
@@ -76,12 +82,11 @@ def measure(at: Place) -> tuple[list[float], list[float]]:
     requests: list[float] = []
 
     async def turns() -> None:
-        web = f"http://{ADDRESS}:{at.ports['web']}"
-        async with httpx.AsyncClient(base_url=web, trust_env=False) as client:
-            for number in range(SEARCHES + _WARM):
-                requests.append(await bare(client))
-                searches.append(await asyncio.to_thread(_search, at, number))
-                await asyncio.sleep(_REST_S)
+        await slow_down(at.ports["web"])
+        for number in range(SEARCHES + _WARM):
+            requests.append(await bare(at.ports["web"]))
+            searches.append(await asyncio.to_thread(_search, at, number))
+            await asyncio.sleep(_REST_S)
 
     asyncio.run(turns())
     return searches[_WARM:], requests[_WARM:]
@@ -100,7 +105,6 @@ def _search(at: Place, number: int) -> float:
 
 def main() -> None:
     with own_stack(variables=_VARIABLES) as at:
-        slow_down(at.ports["web"])
         searches, requests = measure(at)
     ours, theirs = in_ms(searches), in_ms(requests)
     report.tell("search of four sources", {"ours": ours, "bare": theirs})

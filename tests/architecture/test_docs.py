@@ -299,7 +299,7 @@ def test_every_metric_is_counted_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_route_is_served(page: Path) -> None:
     text = page.read_text("utf-8")
-    asked = re.findall(r"/v1/[\w/{}]+|(?<![\w.])/(?:healthz|readyz|metrics)\b", text)
+    asked = re.findall(r"/v1/[\w/{}-]+|(?<![\w.])/(?:healthz|readyz|metrics)\b", text)
     served = {re.sub(r"\{\w+\}", "{}", each.path) for each in ENDPOINTS}
     shapes = {re.sub(r"\{\w+\}|\bJOB\b", "{}", each).rstrip("/") for each in asked}
     assert shapes <= served
