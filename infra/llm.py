@@ -58,10 +58,12 @@ class JudgeClient:
         """Ask the model of `settings.search`, which must be whole; nothing is opened yet."""
         self._search = settings.search
         self._url = below(settings.search.agent_base_url, "/chat/completions")
-        one = settings.fetch.model_copy(update={"clients": 1})
-        self._http = HttpClient(
-            one, settings.loopback, only_host_of(self._url, settings.loopback), clock
-        )
+        # A model may think for longer than a page may take: the time of a question is the prompt's alone.
+        longest_s = max(self._search.scorer_generation_timeout, self._search.agent_timeout_s)
+        limits = {"clients": 1, "total_timeout_s": longest_s}
+        fetch = settings.fetch.model_copy(update=limits)
+        guard = only_host_of(self._url, settings.loopback)
+        self._http = HttpClient(fetch, settings.loopback, guard, clock)
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Return the model's words and the tokens it reported.
@@ -86,9 +88,12 @@ class JudgeClient:
             body=msgspec.json.encode(self._body(prompt)),
             plain=True,
         )
-        limits = {"total_timeout_s": prompt.timeout_s, "max_body_bytes": prompt.max_body_bytes}
         try:
-            return await self._http.send(outgoing, **limits)  # type: ignore[arg-type]
+            return await self._http.send(
+                outgoing,
+                total_timeout_s=prompt.timeout_s,
+                max_body_bytes=prompt.max_body_bytes,
+            )
         except TimedOut as error:
             raise JudgeTimedOut from error
         except BodyTooLarge as error:

@@ -75,7 +75,8 @@ def ask_systemone(
 
 async def _ask(settings: Settings, clock: Clock, body: bytes, left_s: float, pause: Pause) -> Sheet:
     url = below(settings.adaptive.judge_base_url, "/systemone")
-    one = settings.fetch.model_copy(update={"clients": 1})
+    limits = {"clients": 1, "total_timeout_s": settings.adaptive.judge_timeout_s}
+    one = settings.fetch.model_copy(update=limits)
     guard = only_host_of(url, settings.loopback)
     end_s = clock.monotonic() + left_s
     sheet = Sheet(error="timeout")

@@ -16,7 +16,6 @@ from scoring.screening.gates import credited, is_eligible
 from scoring.screening.groups import Text, source_groups
 from scoring.screening.judgement import Judgement, known
 
-
 _OWN = ""
 """The topic that a keyword is where the caller named none; no id is empty."""
 

@@ -42,6 +42,8 @@ _RELATIVE = "dates such as today are days in UTC"
 class AdaptiveJob:
     """`Strategy` of adaptive searches."""
 
+    asks_at_once = False
+
     def check(self, tools: Toolbox, stored: StoredJob) -> None:
         """Refuse what has no targets; the gateway has looked at it before."""
         _targets(tools.settings, stored)
