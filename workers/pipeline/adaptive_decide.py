@@ -1,6 +1,7 @@
 """What an adaptive search does next: fetch what a source's answer leads to, open a round, ask the judge, or stop."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from signal_search.contracts.adaptive_result import AdaptiveStop
 from signal_search.contracts.document import Document
@@ -36,7 +37,7 @@ def decide_adaptive(
     stop = _stop_of(run, plan.deadline_ms - now_ms)
     evidence = Evidence(tier=Tier.L0, outstanding=outstanding(view), unmade=len(wanted))
     if stop is not None:
-        return Decision(as_stop(stop, run, plan.language, view.round), evidence, at)
+        return Decision(as_stop(stop, run, plan.language), evidence, at)
     going = Continue(coverage=_satisfied(run), saturation=0.0, basis="keywords that are satisfied")
     return _action(view, run, Decision(going, evidence, at, wanted))
 
@@ -52,10 +53,10 @@ def _stop_of(run: Run, left_ms: int) -> AdaptiveStop | None:
 def _action(view: JobView, run: Run, going: Decision) -> Decision:
     action = run.waits_for
     if isinstance(action, Judge):
-        return Decision(going.assessment, going.evidence, going.at, going.fetches, judge=action)
+        return replace(going, judge=action)
     if isinstance(action, Searches):
         calls = _calls(view, run, action)
-        return Decision(going.assessment, going.evidence, going.at, going.fetches, calls)
+        return replace(going, calls=calls, why="searches of the adaptive loop")
     return going
 
 
@@ -86,7 +87,7 @@ def _satisfied(run: Run) -> float:
     return statuses.count("satisfied") / len(statuses) if statuses else 0.0
 
 
-def as_stop(stop: AdaptiveStop, run: Run, language: str, rounds: int) -> Stop:
+def as_stop(stop: AdaptiveStop, run: Run, language: str) -> Stop:
     """Return a stop in the words of all jobs; coverage is the share of keywords that are satisfied."""
     reason = StopReason(stop)
     return Stop(
@@ -95,6 +96,6 @@ def as_stop(stop: AdaptiveStop, run: Run, language: str, rounds: int) -> Stop:
         exhausted=stop.startswith("budget") or stop == "deadline",
         coverage=round(_satisfied(run), 3),
         saturation=0.0,
-        rounds=rounds,
+        rounds=run.state.round,
         basis="keywords that are satisfied",
     )

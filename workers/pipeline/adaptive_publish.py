@@ -10,6 +10,7 @@ from signal_search.contracts.adaptive_result import (
     JudgeUse,
     Waiting,
 )
+from signal_search.contracts.budget import Dimension, Usage
 from signal_search.contracts.document import Document
 from signal_search.contracts.result import SourceOutcome
 from signal_search.contracts.trace import Expanded, FetchFinished, Stopped
@@ -21,6 +22,7 @@ from scoring.screening.pages import ResultSet, page_of
 from workers.pipeline.adaptive_decide import as_stop
 from workers.pipeline.adaptive_fold import Run, finished_run
 from workers.pipeline.evidence import usage_of
+from workers.pipeline.judge_cost import cost_of_judging
 from workers.pipeline.outcomes import Trouble, troubles_of
 from workers.pipeline.search_decide import has_answered
 from workers.pipeline.search_publish import until_stopped
@@ -76,22 +78,27 @@ def publish_adaptive(
     run = finished_run(seen, documents)
     size = plan.adaptive.page_size if plan.adaptive is not None else 0
     page = page_of(_set(view, run, ttl_s), 0, size)
-    used = usage_of(seen)
-    judge = _judge_use(run)
     return replace(
         page,
         job_id=spec.id,
         rounds=run.state.round,
-        judge=judge,
+        judge=_judge_use(run),
         waiting=waiting_of(seen),
-        usage=replace(
-            used,
-            judge_requests=judge.http_attempts,
-            model_tokens=judge.reported_tokens or judge.estimated_tokens,
-        ),
+        usage=_usage(seen, run),
         source_outcomes=outcomes_of(seen),
         stop=view.stopped.stop if view.stopped is not None else None,
         trace=trace_of(seen),
+    )
+
+
+def _usage(view: JobView, run: Run) -> Usage:
+    """Return what the sources cost, and what the judge did: as the purse was charged."""
+    costs = [cost_of_judging(each) for each in view.judged.values()]
+    return replace(
+        usage_of(view),
+        rounds=run.state.round,
+        judge_requests=sum(each[Dimension.JUDGE_REQUESTS] for each in costs),
+        model_tokens=sum(each[Dimension.MODEL_TOKENS] for each in costs),
     )
 
 
@@ -100,7 +107,7 @@ def cancelled(view: JobView, documents: Mapping[str, Document]) -> JobView | Non
     if view.planned is None or view.ended is None or view.stopped is not None:
         return None
     run = finished_run(view, documents)
-    stop = as_stop("cancelled", run, view.planned.plan.language, view.round)
+    stop = as_stop("cancelled", run, view.planned.plan.language)
     ids = tuple(documents)
     stopped = Stopped(at_ms=view.ended.at_ms, key="stopped", stop=stop, evidence=ids)
     return fold([*(each for each in view.entries if each is not view.ended), stopped])

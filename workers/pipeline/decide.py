@@ -21,7 +21,10 @@ from workers.screening.actions import Judge
 
 @dataclass(frozen=True)
 class Decision:
-    """The actions: fetch these, open these calls as the next round, ask the judge, or stop. `assessment`: for a log."""
+    """The actions: fetch these, open these calls as the next round, ask the judge, or stop.
+
+    `assessment` and `why` (of a round) are for the log.
+    """
 
     assessment: Continue | Stop
     evidence: Evidence
@@ -29,6 +32,7 @@ class Decision:
     fetches: list[Wanted] = field(default_factory=list)
     calls: tuple[PlannedCall, ...] = ()
     judge: Judge | None = None
+    why: str = "sub-questions are still open"
 
     @property
     def stop(self) -> Stop | None:

@@ -165,7 +165,7 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
         key=f"round:{number}",
         round=number,
         calls=decision.calls,
-        why="sub-questions are still open",
+        why=decision.why,
     )
     tools.log.append(job_id, entry)
     for call in decision.calls:

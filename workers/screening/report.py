@@ -105,11 +105,11 @@ def warnings_of(state: LoopState) -> tuple[str, ...]:
     ]
     unresolved = sum(each != "satisfied" for each in closed)
     counted = (
-        (untimely, "texts were left out by their dates"),
-        (unknown, "texts were not reviewed to the end"),
-        (unresolved, "targets are not satisfied"),
+        (untimely, "texts left out by their dates"),
+        (unknown, "texts not reviewed to the end"),
+        (unresolved, "targets not satisfied"),
     )
-    return (*texts, *(f"{number} {text}" for number, text in counted if number))
+    return (*texts, *(f"{text}: {number}" for number, text in counted if number))
 
 
 def page_base(
