@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import msgspec
 import pytest
 import typer
 from pydantic import BaseModel
@@ -21,6 +22,11 @@ from signal_search.cli.terminal import (
     INTERRUPTED,
     UNREACHED,
     USAGE,
+)
+from signal_search.contracts.adaptive_result import (
+    AdaptiveResult,
+    KeywordProgress,
+    ScreenedResult,
 )
 from signal_search.contracts.finding import Verdict
 from signal_search.contracts.job import Job
@@ -332,6 +338,18 @@ def test_the_search_result_page_has_every_field() -> None:
     assert first_cells(page, "Hits") == {*get_type_hints(SearchHit)}
     own = {*get_type_hints(SurveyResult)} - {*get_type_hints(SearchResult)}
     assert first_cells(page, "Survey") == own | {"queries"}
+
+
+def test_the_adaptive_result_page_has_every_field() -> None:
+    page = "docs/reference/adaptive-result.md"
+    tables: dict[str, type[msgspec.Struct]] = {
+        "Fields": AdaptiveResult,
+        "Results": ScreenedResult,
+        "Keywords": KeywordProgress,
+    }
+    for heading, struct in tables.items():
+        named = {each.encode_name for each in msgspec.structs.fields(struct)}
+        assert named <= first_cells(page, heading), heading
 
 
 def test_the_names_of_progress_exist() -> None:
