@@ -24,7 +24,7 @@ def url_key(url: str) -> str:
         return ""
     if parts.protocol not in {"http:", "https:"}:
         return ""
-    host = parts.hostname.removeprefix("www.")
+    host = _without_www(parts.hostname)
     post = _POST.fullmatch(parts.pathname) if host in _POST_HOSTS else None
     if post is not None:
         return f"x:post:{post[1]}"
@@ -32,6 +32,13 @@ def url_key(url: str) -> str:
     kept = [each for each in parts.search[1:].split("&") if each and not _is_tracker(each)]
     query = f"?{'&'.join(kept)}" if kept else ""
     return f"{parts.protocol}//{host}{port}{parts.pathname.rstrip('/')}{query}"
+
+
+def _without_www(host: str) -> str:
+    """Return a host without `www.` in front, as long as what is left is one."""
+    while host.startswith("www.") and "." in host[4:].strip("."):
+        host = host[4:]
+    return host
 
 
 def _is_tracker(pair: str) -> bool:
