@@ -1,0 +1,81 @@
+"""Adaptive searches for real: one that is satisfied and one that is exhausted."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from signal_search.client import Client
+
+from infra.bundle import unpack
+from infra.stack import Parts
+from tests.e2e.conftest import Running, free_port, start
+from workers.pipeline.replay import replay
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+COMMAND = str(Path(sys.executable).with_name("signal-search"))
+ENVIRONMENT = {
+    "SIGNAL_SEARCH_ADAPTIVE__JUDGE": "rule",
+    "SIGNAL_SEARCH_ADAPTIVE__SOURCES": '["wikipedia", "crossref"]',
+}
+FOUND: dict[str, Any] = {
+    "questions": ["How high is Mount Corvel?"],
+    "keywords": ["Mount Corvel height", "summit survey"],
+}
+MISSED: dict[str, Any] = {
+    "questions": ["Which songs does the ferry crew of Vall sing?"],
+    "keywords": ["sea shanties Vall"],
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    parts = Parts(
+        workers={"crawl": 1, "reduce": 1}, gateway=True, port=free_port(), web_port=free_port()
+    )
+    made = start(tmp_path_factory.mktemp("adaptive"), parts, **ENVIRONMENT)
+    yield made
+    made.stack.stop()
+
+
+@pytest.fixture
+def client(running: Running) -> Iterator[Client]:
+    with Client(running.gateway_url) as made:
+        yield made
+
+
+def test_a_search_that_is_satisfied(client: Client) -> None:
+    page = client.adaptive_search(**FOUND, page_size=2)
+    assert (page.stop_reason, page.retrieval_sufficient) == ("keyword_queue_empty", True)
+    assert {each.status for each in page.keyword_progress} == {"satisfied"}
+    assert page.next_cursor is not None
+    following = client.adaptive_page(page.next_cursor)
+    urls = {each.url.split("?")[0] for each in (*page.results, *following.results)}
+    assert "https://en.wikipedia.org/wiki/Mount_Corvel" in urls
+    assert "https://doi.org/10.5555/merrin.2020.014" in urls
+
+
+def test_a_search_that_is_exhausted(client: Client) -> None:
+    page = client.adaptive_search(**MISSED)
+    assert (page.stop_reason, page.retrieval_sufficient) == ("keyword_queue_empty", False)
+    assert [each.status for each in page.keyword_progress] == ["exhausted"]
+    assert page.total_results == 0
+    assert page.coverage_complete is False
+
+
+def test_the_command_line_shows_the_same(running: Running) -> None:
+    command = [COMMAND, "adaptive", *FOUND["questions"], "--gateway", running.gateway_url]
+    for word in FOUND["keywords"]:
+        command += ["--keyword", word]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "keyword search satisfied; completeness not assessed" in done.stdout
+
+
+def test_a_bundle_gives_the_same_bytes_again(client: Client) -> None:
+    page = client.adaptive_search(**FOUND)
+    assert isinstance(page.job_id, str)
+    assert replay(unpack(client.bundle(page.job_id))).same
