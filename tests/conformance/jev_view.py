@@ -119,28 +119,31 @@ def _evidence(each: Association) -> Case:
 
 # --- expectations -----------------------------------------------------------------------------------------------------
 
-_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]|\[(\*)\]|\[(\w+)=([^\]]*)\]")
+_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(-?\d+)\]|\[(\*)\]|\[(\w+)=([^\]]*)\]")
 
 
 def value_at(view: Any, path: str) -> Any:
-    """Return what a path names: `a.b[0]`, `a[*].b`, `a[status=x].length`."""
+    """Return what a path names: `a.b[0]`, `a[*].b`, `a[*].b[*].c`, `a[status=x].length`."""
     value, is_many, end = view, False, 0
     for step in _STEP.finditer(path):
         assert step.start() == end, f"cannot read the path {path}"
         end = step.end()
-        name, index, star, field, wanted = step.groups()
-        if star:
+        if step[3]:
+            value = [each for inner in value for each in inner] if is_many else value
             is_many = True
-        elif field:
-            value = [each for each in value if str(each.get(field)) == wanted]
-        elif index is not None:
-            value = value[int(index)]
-        elif name == "length":
-            value = len(value)
         else:
-            value = [each[name] for each in value] if is_many else value.get(name)
+            value = [_step(each, step) for each in value] if is_many else _step(value, step)
     assert end == len(path), f"cannot read the path {path}"
     return value
+
+
+def _step(value: Any, step: re.Match[str]) -> Any:
+    name, index, _star, field, wanted = step.groups()
+    if field:
+        return [each for each in value if str(each.get(field)) == wanted]
+    if index is not None:
+        return value[int(index)]
+    return len(value) if name == "length" else value.get(name)
 
 
 def holds(got: Any, operator: str, wanted: Any) -> bool:

@@ -64,7 +64,9 @@ class World:
             targets=targets_of(request, today),
             driver="none" if self._case.get("no_judge") else "systemone",
             limits=ScreenLimits(**limits),
-            offered=tuple(self._case.get("engines") or self._harness["engines"]),
+            offered=tuple(
+                self._case["engines"] if "engines" in self._case else self._harness["engines"]
+            ),
             today=today.isoformat(),
         )
 
