@@ -181,6 +181,7 @@ def test_the_same_replies_give_the_same_run() -> None:
         "input": twelve_targets(),
         "search": [{"rows": [{"range_by_quota": True, "stride": 500}]}],
         "judge": [{"phase": "keyword_judge", "value": "continue", "keyword_index": 0}],
+        "limits": {"maxPoolRowsPerRound": 60, "maxRounds": 3},
     }
     first, second = ran(**case), ran(**case)
     assert first.requests == second.requests
