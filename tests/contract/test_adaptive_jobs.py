@@ -1,6 +1,7 @@
 """Whole adaptive searches over the loopback web: through the frontier to sources, with a judge, to the page."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -10,11 +11,14 @@ from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.trace import Judged, LogEntry, Planned, Stopped
 
+from api_gateway.desk import Desk
 from infra.loopback_web.faults import Fault
 from infra.loopback_web.server import LoopbackWeb, hosts
+from infra.redis import connect
 from infra.result_sets import ResultSets
 from infra.settings import Settings, load
 from scoring.screening.pages import ResultSet
+from tests.fakes.servers import wait_until
 from tests.fakes.walk import Walk
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.rules import from_log
@@ -352,3 +356,27 @@ def test_every_request_to_the_judge_is_in_the_log_once(redis_url: str, web: Loop
     assert [each.stop.reason.value for each in entries if isinstance(each, Stopped)] == [
         "no_action"
     ]
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_cancelled_search_asks_the_judge_nothing_more(redis_url: str, web: LoopbackWeb) -> None:
+    name = "job_" + "0" * 26
+    web.faults.add(Fault(host=JUDGE, latency_s=1.5, count=None))
+    walk = Walk(settings(redis_url, web))
+    walk.submit(msgspec.convert(ASKED, AdaptiveRequest), job_id=name)
+    tools, redis = walk.tools, connect(redis_url)
+    desk = Desk(redis, tools.settings, tools.clock, walk.bells.extend)
+
+    def cancel() -> None:
+        wait_until(lambda: any(tools.ledger.balance(f"job:{name}").held.values()), "it asks")
+        desk.cancel(name, "local")
+
+    with ThreadPoolExecutor(1) as pool:
+        cancelling = pool.submit(cancel)
+        walk.play(name)
+        cancelling.result(timeout=20)
+    wait_until(lambda: bool(web.log.entries(JUDGE)), "the request that was under way ends")
+    assert len(web.log.entries(JUDGE)) == 1
+    assert not web.log.entries(WIKI)
+    redis.close()
+    tools.redis.close()

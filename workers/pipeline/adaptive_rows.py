@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from signal_search.contracts.document import Document
 from signal_search.contracts.hit import Hit
 
@@ -16,6 +17,7 @@ from workers.pipeline.state import CallView, JobView
 from workers.screening.actions import Found, Row, Search, SourceStats
 from workers.screening.texts import EXCERPT_CHARS, count_words
 
+_ENDS = ".:|\n\r。："  # after a title that stands by itself
 _OF_A_SITE = 2  # rows in the first pass over each source's answer (adaptive search guide)
 
 
@@ -33,8 +35,11 @@ def call_id(search: Search, source_id: str) -> str:
 def found_of(view: JobView, search: Search, documents: Mapping[str, Document]) -> Found:
     """Return what a search brought so far; hits that a model wrote are no material."""
     calls = calls_of(view, search)
+    texts = {each.url: each.text for each in documents.values()}
     hits = [
-        each for each in hits_by_question(view, documents).get(search.id, ()) if not each.by_model
+        replace(each, snippet=_whole(each, texts.get(each.url, "")))
+        for each in hits_by_question(view, documents).get(search.id, ())
+        if not each.by_model
     ]
     lists = [[each for each in hits if each.source_id == name] for name in search.sources]
     stats = {each.call.source_id: _stats(each) for each in calls}
@@ -44,6 +49,13 @@ def found_of(view: JobView, search: Search, documents: Mapping[str, Document]) -
         stats=stats,
         error="no_source_answered" if is_lost else "",
     )
+
+
+def _whole(hit: Hit, text: str) -> str:
+    """Return a hit's excerpt, with the title in front again where the first sentence began with it."""
+    after = text[len(hit.title) :] if hit.title and text.startswith(hit.title) else ""
+    is_sentence = bool(after) and after.lstrip(" ") == hit.snippet and after[0] not in _ENDS
+    return text if is_sentence else hit.snippet
 
 
 def _stats(call: CallView) -> SourceStats:

@@ -43,21 +43,25 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     rules = from_log(view.planned.rules)
     documents = _documents(tools, job_id, view, {})
     until_s = tools.clock.monotonic() + tools.settings.queue.lease_s * _SHARE_OF_LEASE
-    while view.stopped is None and tools.clock.monotonic() < until_s:
+    while view.stopped is None and view.ended is None and tools.clock.monotonic() < until_s:
         has_news = _act(tools, stored, view, rules, documents)
         view = fold(entry for _id, entry in tools.log.read(job_id))
         documents = _documents(tools, job_id, view, documents)
         if not has_news:
             break
     else:
-        tools.ring(
-            step_id
-        )  # looked at long enough: the step is taken up again at once, with a fresh lease
+        _ring_again(tools, step_id, view)
     if view.stopped is not None:
         _publish(tools, stored, view, rules, documents)
         return Leave()
     tools.store.transition(job_id, JobEvent.DELEGATE if awaits_answer(view) else JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
+
+
+def _ring_again(tools: Toolbox, step_id: str, view: JobView) -> None:
+    """Have the step taken up again at once, with a fresh lease, when it has looked long enough and is not through."""
+    if view.stopped is None and view.ended is None:
+        tools.ring(step_id)
 
 
 def leave_rest(tools: Toolbox, stored: StoredJob) -> None:

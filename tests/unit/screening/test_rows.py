@@ -3,7 +3,7 @@
 from signal_search.contracts.adaptive_plan import Target
 from signal_search.contracts.hit import Hit
 
-from workers.pipeline.adaptive_rows import _rows
+from workers.pipeline.adaptive_rows import _rows, _whole
 from workers.screening.texts import excerpt_of, version_of
 
 
@@ -93,3 +93,11 @@ def test_a_version_names_the_basis_and_the_text() -> None:
         version_of("abc", "snippet") == "snippet:a9993e3647"
     )  # FIPS 180-4: SHA-1 of "abc" is a9993e36 4706816a ...
     assert version_of("abc", "engine_content") != version_of("abc", "snippet")
+
+
+def test_a_sentence_keeps_the_title_it_begins_with() -> None:
+    told = Hit(url="http://e.test/", title="Mount Ansel", snippet="is 2,114 metres high.")
+    assert _whole(told, "Mount Ansel is 2,114 metres high.") == "Mount Ansel is 2,114 metres high."
+    apart = Hit(url="http://e.test/", title="Mount Ansel", snippet="It is high.")
+    for text in ("Mount Ansel. It is high.", "Mount Ansel\nIt is high.", "Another text."):
+        assert _whole(apart, text) == "It is high."
