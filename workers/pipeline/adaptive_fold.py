@@ -112,7 +112,8 @@ def run_of(view: JobView, documents: Mapping[str, Document], busy: Collection[st
     if run is None or not run.agrees_with(view, frame):
         run = Run(frame)
     run.follow(view, documents, busy)
-    _RUNS[spec.id] = run
+    if run.waits_for is not None:
+        _RUNS[spec.id] = run
     while len(_RUNS) > _KEPT:
         _RUNS.popitem(last=False)
     return run

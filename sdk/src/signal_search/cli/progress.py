@@ -22,6 +22,7 @@ from signal_search.contracts.trace import (
     Expanded,
     FetchFinished,
     FetchQueued,
+    Judged,
     LogEntry,
     Planned,
     Stopped,
@@ -211,6 +212,13 @@ def _why(reason: str, detail: str, texts: Texts) -> str:
     return f"{said} ({one_line(detail)})" if detail else said
 
 
+def _judged(entry: Judged, _texts: Texts) -> _Said:
+    said = entry.said
+    if said.error:
+        return "entry.judge_failed", {"reason": one_line(said.error)}
+    return "entry.judged", {"count": len(said.nouls) + len(said.choices)}
+
+
 _VALUES: Mapping[type, Callable[[Any, Texts], _Said]] = {
     Submitted: _submitted,
     Planned: _planned,
@@ -219,6 +227,7 @@ _VALUES: Mapping[type, Callable[[Any, Texts], _Said]] = {
     FetchFinished: _finished,
     Assessed: _assessed,
     Expanded: _expanded,
+    Judged: _judged,
     Stopped: _stopped,
     Ended: _ended,
 }

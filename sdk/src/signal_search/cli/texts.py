@@ -115,6 +115,8 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "round {round}: {calls} more calls ({why})",
         "第 {round} 轮：追加 {calls} 次调用（{why}）",
     ),
+    "entry.judged": ("the judge answered {count} questions", "判断服务回答了 {count} 个问题"),
+    "entry.judge_failed": ("the judge failed: {reason}", "判断服务失败：{reason}"),
     "entry.stopped": ("stopping: {text}", "停止：{text}"),
     "entry.ended": ("job {state}", "任务{state}"),
     # states
