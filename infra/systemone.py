@@ -7,7 +7,7 @@ key stands in a header only.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -58,22 +58,39 @@ class _Body(Struct):
     usage: _Usage | None = None
 
 
+class _Between(NamedTuple):
+    """What happens between two attempts."""
+
+    pause: Pause
+    goes_on: Callable[[], bool]
+
+
 class _Try(Struct, frozen=True, kw_only=True):
     sheet: Sheet
     retry_after_s: float = 0.0
 
 
 def ask_systemone(
-    settings: Settings, clock: Clock, body: bytes, *, left_s: float, pause: Pause = asyncio.sleep
+    settings: Settings,
+    clock: Clock,
+    body: bytes,
+    *,
+    left_s: float,
+    goes_on: Callable[[], bool],
+    pause: Pause = asyncio.sleep,
 ) -> Sheet:
     """Return the answers to a request, with at most `judge_retries` more attempts, all within `left_s` seconds.
 
+    goes_on: asked before each further attempt; `cancelled` when it says no.
+
     Raises nothing of the judge's: a failure is a `Sheet` with an error.
     """
-    return asyncio.run(_ask(settings, clock, body, left_s, pause))
+    return asyncio.run(_ask(settings, clock, body, left_s, _Between(pause, goes_on)))
 
 
-async def _ask(settings: Settings, clock: Clock, body: bytes, left_s: float, pause: Pause) -> Sheet:
+async def _ask(
+    settings: Settings, clock: Clock, body: bytes, left_s: float, between: _Between
+) -> Sheet:
     url = below(settings.adaptive.judge_base_url, "/systemone")
     limits = {"clients": 1, "total_timeout_s": settings.adaptive.judge_timeout_s}
     one = settings.fetch.model_copy(update=limits)
@@ -91,7 +108,9 @@ async def _ask(settings: Settings, clock: Clock, body: bytes, left_s: float, pau
             is_last = attempt == settings.adaptive.judge_retries
             if sheet.error not in AGAIN or is_last or clock.monotonic() + rest_s >= end_s:
                 return sheet
-            await pause(rest_s)
+            await between.pause(rest_s)
+            if not between.goes_on():
+                return msgspec.structs.replace(sheet, error="cancelled")
     return sheet
 
 

@@ -160,6 +160,13 @@ def test_no_attempt_begins_that_would_end_after_the_time_that_is_left(web: Loopb
     assert (said.error, said.attempts) == ("rate_limited", 1)
 
 
+def test_a_cancelled_job_is_not_asked_about_again(web: LoopbackWeb) -> None:
+    web.faults.add(Fault(host=HOST, status=503, count=None))
+    judge = SystemOneJudge(judge_settings(web), SystemClock(), Rests())
+    said = judge.judge(REQUEST, left_s=60.0, goes_on=lambda: False)
+    assert (said.error, said.attempts, calls(web)) == ("cancelled", 1, 1)
+
+
 def test_nothing_is_sent_when_no_time_is_left(web: LoopbackWeb) -> None:
     said = SystemOneJudge(judge_settings(web), FixedClock(0), Rests()).judge(REQUEST, left_s=0.0)
     assert (said.error, said.attempts, calls(web)) == ("timeout", 0, 0)

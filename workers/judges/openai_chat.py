@@ -10,6 +10,7 @@ from signal_search.errors import JudgeFailed, JudgeTimedOut
 from infra.clock import Clock
 from infra.llm import Prompt, ask
 from infra.settings import Settings
+from workers.judges.port import GoesOn, always
 from workers.screening.answers import read_answers
 
 _ORDER: Final = (
@@ -36,7 +37,9 @@ class ChatJudge:
         self._settings = settings
         self._clock = clock
 
-    def judge(self, request: JudgeRequest, *, left_s: float) -> Judgements:
+    def judge(
+        self, request: JudgeRequest, *, left_s: float, goes_on: GoesOn = always
+    ) -> Judgements:
         """Return the answers that were valid."""
         timeout_s = min(self._settings.adaptive.judge_timeout_s, left_s)
         try:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from signal_search.contracts.judging import ChoiceQuestion, Judgements, JudgeRequest
 
+from workers.judges.port import GoesOn, always
 from workers.screening.answers import read_answers
 
 _WORD: Final = re.compile(r"[a-z0-9][a-z0-9.+-]*|[\u3400-\u9fff]", re.IGNORECASE)
@@ -31,7 +32,9 @@ Facts = Mapping[str, Any]
 class RuleJudge:
     """`Judge` by overlap of words."""
 
-    def judge(self, request: JudgeRequest, *, left_s: float) -> Judgements:
+    def judge(
+        self, request: JudgeRequest, *, left_s: float, goes_on: GoesOn = always
+    ) -> Judgements:
         """Return an answer to every question; the same state always gives the same."""
         answers = {
             name: _answer(name, question, request.state)

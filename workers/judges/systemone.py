@@ -8,6 +8,7 @@ from signal_search.contracts.judging import Judgements, JudgeRequest
 from infra.clock import Clock
 from infra.settings import Settings
 from infra.systemone import Pause, ask_systemone
+from workers.judges.port import GoesOn, always
 from workers.screening.answers import read_answers
 
 
@@ -20,7 +21,9 @@ class SystemOneJudge:
         self._clock = clock
         self._pause = pause
 
-    def judge(self, request: JudgeRequest, *, left_s: float) -> Judgements:
+    def judge(
+        self, request: JudgeRequest, *, left_s: float, goes_on: GoesOn = always
+    ) -> Judgements:
         """Return the answers; the error is a code of the guide's table."""
         body = {
             "state": request.state,
@@ -33,6 +36,7 @@ class SystemOneJudge:
             msgspec.json.encode(body),
             left_s=left_s,
             pause=self._pause,
+            goes_on=goes_on,
         )
         if sheet.error:
             return Judgements(error=sheet.error, attempts=sheet.attempts)

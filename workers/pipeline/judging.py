@@ -60,7 +60,14 @@ def _asked(
         is_calls = reserved.dimension is Dimension.JUDGE_REQUESTS
         return Judgements(error="budget_calls" if is_calls else "budget_tokens", attempts=0)
     judge = open_judge(frame.driver, tools.settings, tools.clock)
-    return judge.judge(wanted.request, left_s=max(0.0, left_s))
+    return judge.judge(
+        wanted.request, left_s=max(0.0, left_s), goes_on=lambda: _is_open(tools, stored.spec.id)
+    )
+
+
+def _is_open(tools: Toolbox, job_id: str) -> bool:
+    found = tools.store.get(job_id)
+    return found is not None and not found.is_finished
 
 
 def _write(
