@@ -183,7 +183,7 @@ def test_one_id_follows_a_job_through_all_processes(here: Running):
     )
     found = of_request()
     assert {each["event"] for each in found["gateway"]} == {"job accepted"}
-    assert {each["event"] for each in found["worker-crawl1"]} == {"fetch told"}
+    assert "fetch told" in {each["event"] for each in found["worker-crawl1"]}
     assert {each["event"] for each in found["worker-reduce1"]} >= {"step tried", "job ended"}
     for name, lines in found.items():
         assert {each["job_id"] for each in lines} == {job}
