@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 HOST = "harbour.test"
 OTHER = "news.test"
+THIRD = "gbk.test"
 REQUEST_ID = "walk.through-all_4711"
 QUESTION = "When is the harbour bridge of Vogelsang opened for ships?"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -168,7 +169,8 @@ def logs(here: Running) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_one_id_follows_a_job_through_all_processes(here: Running):
-    job = submit(here, **{"x-request-id": REQUEST_ID})
+    # Nobody has asked this host before: a reply that is cached needs no fetcher.
+    job = submit(here, host=THIRD, **{"x-request-id": REQUEST_ID})
     wait_until(lambda: state(here, job) in {"succeeded", "partial"}, "the job ends")
 
     def of_request() -> dict[str, list[dict[str, Any]]]:
