@@ -17,6 +17,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from infra.search_section import Search
 from infra.sections import (
     Cache,
     Fetch,
@@ -59,6 +60,7 @@ __all__ = [
     "Robots",
     "Sba",
     "SbaPreferences",
+    "Search",
     "Settings",
     "SiteSource",
     "Sources",
@@ -112,6 +114,7 @@ class Settings(BaseSettings):
     sba: Sba
     stop: StopRule
     verify: Verify
+    search: Search
     sources: Sources
     gateway: Gateway
     flower: FlowerSettings

@@ -13,6 +13,7 @@ from itertools import combinations
 
 from signal_search.contracts.document import Document
 
+from scoring.disjoint_sets import DisjointSets, groups_of
 from scoring.identity import work_keys
 from scoring.text import tokens
 
@@ -61,10 +62,10 @@ def copy_groups(documents: Sequence[Document]) -> tuple[int, ...]:
 
     Documents that name two different DOIs are different works, however alike their texts are.
     """
-    parent = list(range(len(documents)))
+    sets = DisjointSets(len(documents))
     for first, second in (*_same_keys(documents), *_same_words(documents)):
-        _join(parent, first, second)
-    return tuple(_root(parent, at) for at in range(len(documents)))
+        sets.join(first, second)
+    return tuple(sets.root(at) for at in range(len(documents)))
 
 
 def unique(documents: Sequence[Document]) -> tuple[Document, ...]:
@@ -76,12 +77,7 @@ def unique(documents: Sequence[Document]) -> tuple[Document, ...]:
 def independent_sites(documents: Sequence[Document]) -> int:
     """Count the sites that speak for themselves: one site counts once, and so do all copies of one text."""
     groups = copy_groups(documents)
-    parent = list(range(len(documents)))
-    first_of: dict[str, int] = {}
-    for at, each in enumerate(documents):
-        _join(parent, groups[at], at)
-        _join(parent, first_of.setdefault(each.site, at), at)
-    return len({_root(parent, at) for at in range(len(documents))})
+    return len(groups_of([(groups[at], each.site) for at, each in enumerate(documents)]))
 
 
 Pair = tuple[int, int]
@@ -130,15 +126,3 @@ def _alike(prints: Mapping[int, int]) -> Iterable[Pair]:
 
 def _are_distinct_works(first: Document, second: Document) -> bool:
     return bool(first.doi and second.doi)
-
-
-def _root(parent: list[int], at: int) -> int:
-    while parent[at] != at:
-        parent[at] = parent[parent[at]]
-        at = parent[at]
-    return at
-
-
-def _join(parent: list[int], first: int, second: int) -> None:
-    low, high = sorted((_root(parent, first), _root(parent, second)))
-    parent[high] = low

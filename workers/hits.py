@@ -4,33 +4,24 @@ A hit is a title, an address and an excerpt. The excerpt is evidence of its own 
 best hits are asked for, and obey robots.txt and pace like any page.
 """
 
-import re
 from collections.abc import Sequence
-from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import structs
 from signal_search.contracts.document import Document
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import Parsed, Reply, SourceQuery
 
+from scoring.stated_dates import stated_date
 from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import page
-from workers.records import iso, language, left_out, line, lines
+from workers.records import language, left_out, line, lines
 
 _MAX_PAGES: Final = 5
 _MAX_URL_CHARS: Final = 2048
 _MAX_SNIPPET_CHARS: Final = 4000
-
-
-class Hit(Struct, frozen=True, kw_only=True):
-    """One line of a service's answer. `published` is as the service writes it; `language` a code or nothing."""
-
-    url: str
-    title: str = ""
-    snippet: str = ""
-    published: str = ""
-    language: str = ""
+_MAX_TITLE_CHARS: Final = 500
 
 
 def question_of(ask: SourceQuery, *, chars: int, words: int = 400) -> str:
@@ -57,23 +48,47 @@ def evidence(
     """Return hits as documents of their excerpts, in order, and requests for the pages of the first five.
 
     Hits without a plain web address are left out and counted. quotes: whether the excerpts are the pages' own words; if
-    a model wrote them they are no evidence, and only the pages are asked for.
+    a model wrote them they are no evidence: they stay hits, and the pages are asked for.
     """
     usable = [hit for hit in hits if _is_web_address(hit.url)]
     first = {hit.url: hit for hit in reversed(usable)}
     kept = [first[url] for url in dict.fromkeys(hit.url for hit in usable)]
-    documents = [_document(config, reply, hit) for hit in kept if quotes and line(hit.snippet)]
+    quoted = [hit for hit in kept if quotes and line(hit.snippet)]
+    bare = [
+        _bare(hit, rank, by_model=not quotes)
+        for rank, hit in enumerate(kept, 1)
+        if not quotes or not line(hit.snippet)
+    ]
     notes = (note, left_out(len(hits), len(usable), "without a web address"))
     return Parsed(
-        documents=tuple(documents),
+        documents=tuple(_document(config, reply, hit) for hit in quoted),
+        hits=tuple(bare),
         requests=tuple(page(config, adapter, hit.url) for hit in kept[:_MAX_PAGES]),
         note="; ".join(filter(None, notes)),
         total=None if hits else 0,
     )
 
 
+def with_answer(parsed: Parsed, answer: str | None) -> Parsed:
+    """Return what was parsed with the service's own answer, in the form it is kept in."""
+    return structs.replace(parsed, answer=lines(answer)[:_MAX_SNIPPET_CHARS])
+
+
+def _bare(hit: Hit, rank: int, *, by_model: bool) -> Hit:
+    """Return a hit that is no evidence, in the form it is kept in."""
+    return Hit(
+        url=hit.url,
+        title=line(hit.title)[:_MAX_TITLE_CHARS],
+        snippet=lines(hit.snippet)[:_MAX_SNIPPET_CHARS],
+        published=stated_date(hit.published),
+        language=language(hit.language),
+        rank=rank,
+        by_model=by_model,
+    )
+
+
 def _document(config: SourceConfig, reply: Reply, hit: Hit) -> Document:
-    published = day_of(hit.published)
+    published = stated_date(hit.published)
     title = line(hit.title)
     return make_document(
         url=hit.url,
@@ -92,15 +107,37 @@ def _document(config: SourceConfig, reply: Reply, hit: Hit) -> Document:
     )
 
 
-def day_of(stated: str) -> str:
-    """Return the day of an ISO time or of a mail date; what people write ("3 days ago") is no date."""
-    text = stated.strip()[:100]
-    if re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        return iso(text)
-    try:
-        return parsedate_to_datetime(text).date().isoformat()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return ""
+def hits_of(
+    source_id: str, documents: Sequence[Document], others: Sequence[Hit] = ()
+) -> tuple[Hit, ...]:
+    """Return what one answer names as hits, in its order: its documents, and among them what is no evidence.
+
+    others: `Parsed.hits`, each at its rank where it has one, else behind the documents. Ranks are counted anew, from 1.
+    """
+    placed = {each.rank: each for each in others if each.rank}
+    rest = iter([*map(hit_of, documents), *(each for each in others if not each.rank)])
+    found: list[Hit] = []
+    while (hit := placed.pop(len(found) + 1, None) or next(rest, None)) is not None:
+        found.append(hit)
+    found += [placed[rank] for rank in sorted(placed)]
+    return tuple(
+        structs.replace(each, source_id=source_id, rank=rank) for rank, each in enumerate(found, 1)
+    )
+
+
+def hit_of(document: Document) -> Hit:
+    """Return a document as a hit: its text without the title that it begins with is the snippet."""
+    return Hit(
+        url=document.url,
+        title=document.title,
+        snippet=document.text.removeprefix(document.title).lstrip(". \n").rstrip(),
+        published=document.published,
+        language=document.language,
+        doi=document.doi,
+        arxiv_id=document.arxiv_id,
+        authors=document.authors,
+        container=document.container,
+    )
 
 
 def _is_web_address(url: str) -> bool:

@@ -17,6 +17,8 @@ from signal_search.contracts.document import Author
 from signal_search.contracts.source import Reply, SourceQuery
 from signal_search.errors import BadReply
 
+from scoring.date_range import date_range
+
 Shape = TypeVar("Shape")
 
 # What is asked when a question has no word at all: nothing is found by it.
@@ -26,7 +28,6 @@ _MAX_QUERY_CHARS: Final = 300
 _MAX_DOIS: Final = 3
 # crossref.org/blog/dois-and-matching
 _DOI = re.compile(r"(?i)(?<![A-Za-z0-9.])10\.[0-9]{4,9}/[^\s\"<>?#，。；、）】]+")
-_RANGE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.\.([0-9]{4}-[0-9]{2}-[0-9]{2})")
 _NOISE = re.compile(r"[^\w.+'-]+")
 _EDGES = " .-+'_"
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO"})
@@ -187,10 +188,10 @@ def words_of(ask: SourceQuery, *, most: int, hyphens: bool = True) -> list[str]:
     return list(dict.fromkeys(telling or plain))[:most]
 
 
-def days_of(freshness: str | None) -> tuple[str, str] | None:
-    """Return first and last day of a freshness `A..B`; None for the relative forms and for what is no range of days."""
-    found = _RANGE.fullmatch(freshness or "")
-    if found is None or "" in (first := iso(found[1]), last := iso(found[2])):
+def days_of(freshness: str | None, today: str = "") -> tuple[str, str] | None:
+    """Return first and last day of a freshness `A..B`, and of a relative form where `today` is given; else None."""
+    days = date_range(freshness or "", date.fromisoformat(today) if today else None)
+    if days is None or "" in (first := iso(days[0]), last := iso(days[1])):
         return None
     return (first, last) if len(first) == len(last) == 10 and first <= last else None
 

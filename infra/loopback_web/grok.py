@@ -2,7 +2,8 @@
 
 The model here names pages of the open web for what stands between the <query> tags, in fenced JSON, with words of its
 own beside them and one page that does not exist: what a model says about a page is not what the page says. Without the
-tool `web_search` it knows of no page but that one.
+tool `web_search` it knows of no page but that one. At the chat endpoint, where gateways search by themselves, it says
+the same as a chat completion.
 """
 
 import re
@@ -27,10 +28,18 @@ _SHAPE: Final[dict[str, type | tuple[type, ...]]] = {
     "store": bool,
     "stream": bool,
 }
+_CHAT_SHAPE: Final[dict[str, type | tuple[type, ...]]] = {
+    "model": str,
+    "messages": list,
+    "max_tokens": int,
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "stream": bool,
+}
 _TOOLS: Final = frozenset({"web_search", "x_search", "code_interpreter"})
 _QUERY = re.compile(r"<query>([\s\S]*)</query>")
 _MODEL = re.compile(r"grok-[a-z0-9-]+(?:\.[0-9]+)?")
-_OLD: Final = "/v1/chat/completions"
+_CHAT: Final = "/v1/chat/completions"
 
 
 class Grok:
@@ -38,25 +47,29 @@ class Grok:
 
     def __call__(self, ask: Ask) -> Answer:
         """Answer one request."""
-        if ask.path == _OLD and ask.method == "POST" and b"search_parameters" in ask.body:
+        if ask.path == _CHAT and ask.method == "POST" and b"search_parameters" in ask.body:
             return _refusal(410, "Live search is deprecated. Please switch to the Agent Tools API.")
-        if ask.path != "/v1/responses":
+        if ask.path not in {"/v1/responses", _CHAT}:
             return _refusal(404, "No such endpoint.")
         if ask.method != "POST":
             return exchange.method_not_allowed("POST")
         if not KEY.fullmatch(json_body.bearer(ask)):
             return _refusal(401, "Incorrect API key provided.")
         body = json_body.read(ask)
-        wrong = "Failed to parse the request body." if body is None else _wrong(body)
-        return _refusal(400, wrong) if body is None or wrong else _response(body)
+        is_chat = ask.path == _CHAT
+        shape = _CHAT_SHAPE if is_chat else _SHAPE
+        wrong = "Failed to parse the request body." if body is None else _wrong(body, shape)
+        if body is None or wrong:
+            return _refusal(400, wrong)
+        return _completion(body) if is_chat else _response(body)
 
 
 def _refusal(status: int, told: str) -> Answer:
     return exchange.json({"code": str(status), "error": told}, status=status, complaint=told)
 
 
-def _wrong(body: dict[str, Any]) -> str:
-    name = json_body.wrong_field(body, _SHAPE)
+def _wrong(body: dict[str, Any], shape: json_body.Shape) -> str:
+    name = json_body.wrong_field(body, shape)
     if name:
         return f"Invalid argument: {name}."
     if not _MODEL.fullmatch(body.get("model", "")):
@@ -65,7 +78,8 @@ def _wrong(body: dict[str, Any]) -> str:
         return "Invalid argument: tools."
     if not 0 <= body.get("temperature", 1) <= 2 or body.get("max_output_tokens", 1) < 1:
         return "Invalid argument: temperature or max_output_tokens."
-    return "" if _of(body, "input", "role") == ["system", "user"] else "Invalid argument: input."
+    told = "input" if "input" in shape else "messages"
+    return "" if _of(body, told, "role") == ["system", "user"] else f"Invalid argument: {told}."
 
 
 def _of(body: dict[str, Any], field: str, key: str) -> list[object]:
@@ -74,17 +88,9 @@ def _of(body: dict[str, Any], field: str, key: str) -> list[object]:
 
 
 def _response(body: dict[str, Any]) -> Answer:
-    said = body["input"][1].get("content", "")
-    asked = _QUERY.search(said if isinstance(said, str) else "")
     searches = "web_search" in _of(body, "tools", "type")
-    pages = open_web.find(asked[1])[:4] if asked and searches else []
-    results = [
-        {"title": page.title, "url": page.url, "snippet": "A page that a model describes."}
-        for page in pages
-    ]
-    if results or not searches:
-        results.append({"title": "Invented", "url": INVENTED, "snippet": "It does not exist."})
-    text = f"```json\n{msgspec.json.encode({'results': results}).decode()}\n```"
+    pages = _pages(body["input"]) if searches else []
+    text = _said(pages, invents=bool(pages) or not searches)
     cited = [_citation(page, text) for page in pages[:1]]
     part = {"type": "output_text", "text": text, "annotations": cited, "logprobs": []}
     message = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
@@ -99,6 +105,41 @@ def _response(body: dict[str, Any]) -> Answer:
             "usage": {"input_tokens": 200, "output_tokens": 100, "total_tokens": 300},
         }
     )
+
+
+def _completion(body: dict[str, Any]) -> Answer:
+    pages = _pages(body["messages"])
+    message = {"role": "assistant", "content": _said(pages, invents=bool(pages))}
+    return exchange.json(
+        {
+            "id": "loopback",
+            "object": "chat.completion",
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 200, "completion_tokens": 100, "total_tokens": 300},
+        }
+    )
+
+
+def _pages(messages: list[dict[str, Any]]) -> list[open_web.Found]:
+    said = messages[1].get("content", "")
+    asked = _QUERY.search(said if isinstance(said, str) else "")
+    return open_web.find(asked[1])[:4] if asked else []
+
+
+def _said(pages: list[open_web.Found], *, invents: bool) -> str:
+    results: list[dict[str, object]] = [
+        {
+            "title": page.title,
+            "url": page.url,
+            "snippet": "A page that a model describes.",
+            "published_date": page.published or "",
+        }
+        for page in pages
+    ]
+    if invents:
+        results.append({"title": "Invented", "url": INVENTED, "snippet": "It does not exist."})
+    return f"```json\n{msgspec.json.encode({'results': results}).decode()}\n```"
 
 
 def _citation(page: open_web.Found, text: str) -> dict[str, object]:

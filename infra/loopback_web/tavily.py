@@ -93,7 +93,7 @@ def _found(body: dict[str, Any]) -> Answer:
         {
             "query": query,
             "follow_up_questions": None,
-            "answer": None,
+            "answer": _answer(pages, query) if body.get("include_answer") else None,
             "images": [],
             "results": [
                 _result(page, query, 1 / at, dated=body.get("topic") == "news")
@@ -103,6 +103,11 @@ def _found(body: dict[str, Any]) -> Answer:
             "request_id": "loopback",
         }
     )
+
+
+def _answer(pages: list[open_web.Found], query: str) -> str:
+    """Say in the words of the best page what a model would say in its own."""
+    return open_web.excerpts(pages[0], query)[0] if pages else ""
 
 
 def _result(page: open_web.Found, query: str, score: float, *, dated: bool) -> dict[str, object]:

@@ -104,6 +104,10 @@ def test_recorded_replies_are_read_as_expected(
     assert [each.url for each in parsed.requests] == case["requests"]
     assert (parsed.total, parsed.note) == (case.get("total"), case.get("note", ""))
     assert [[link.url, link.text, link.context] for link in parsed.links] == case.get("links", [])
+    if "hits" in case:
+        lines = [[each.url, each.title, each.snippet, each.published] for each in parsed.hits]
+        assert lines == case["hits"]
+    assert parsed.answer == case.get("answer", "")
     found = json.loads(msgspec.json.encode(parsed.documents))
     shown = [
         {key: each[key] for key in wanted}

@@ -5,6 +5,7 @@ The extractor is imported at first use, so that the process that only submits wo
 
 import msgspec
 from signal_search.contracts.document import Author, Document
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import FetchOutcome, Link, Parsed, Request
 from signal_search.errors import SourceFailed
 
@@ -40,6 +41,8 @@ def redact_parsed(parsed: Parsed) -> Parsed:
         documents=tuple(_document(each) for each in parsed.documents),
         links=tuple(_link(each) for each in parsed.links),
         note=redact(parsed.note),
+        hits=tuple(_hit(each) for each in parsed.hits),
+        answer=_stored(parsed.answer),
     )
 
 
@@ -66,6 +69,17 @@ def _author(author: Author) -> Author:
 
 def _link(link: Link) -> Link:
     return Link(url=redact_url(link.url), text=redact(link.text), context=redact(link.context))
+
+
+def _hit(hit: Hit) -> Hit:
+    return msgspec.structs.replace(
+        hit,
+        url=redact_url(hit.url),
+        title=_stored(hit.title),
+        snippet=_stored(hit.snippet),
+        authors=tuple(_author(each) for each in hit.authors),
+        container=_stored(hit.container),
+    )
 
 
 def _stored(text: str) -> str:

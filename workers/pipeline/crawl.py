@@ -10,7 +10,7 @@ from signal_search.errors import SignalSearchError
 from budget.ledger import Short
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
-from workers.pipeline.evidence import as_range
+from workers.pipeline.evidence import as_range, utc_day
 from workers.pipeline.offers import offer
 from workers.pipeline.purses import levels_of
 from workers.pipeline.refusal import refuse
@@ -89,11 +89,13 @@ def ask_of(
     question = rewrite(question, call.round)
     languages = source.row.languages
     language = languages[0] if len(languages) == 1 else plan.language
+    now_ms = tools.clock.now_ms()
     return SourceQuery(
         text=question.text,
         terms=terms_for(question, language),
         language=plan.language,
-        freshness=as_range(spec.request.constraints.freshness, tools.clock.now_ms()),
+        freshness=as_range(spec.request.constraints.freshness, now_ms),
+        today=utc_day(now_ms).isoformat(),
     )
 
 

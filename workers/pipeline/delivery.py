@@ -171,4 +171,6 @@ def _entry(at_ms: int, told: Told, used: Amounts) -> FetchFinished:
         tokens=used[Dimension.TOKENS],
         paid=told.paid,
         decisions=outcome.decisions,
+        hits=parsed.hits,
+        answer=parsed.answer,
     )

@@ -1,16 +1,15 @@
 """What came back, as evidence: which documents count, what the caller's constraints leave of them, what was spent."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from signal_search.contracts.budget import Usage
 from signal_search.contracts.document import Document
 from signal_search.contracts.query import Constraints
 
+from scoring.date_range import date_range, lies_within
 from scoring.identity import site_of
 from workers.pipeline.state import FetchView, JobView
-
-_DAYS = {"pd": 1, "pw": 7, "pm": 31, "py": 366}
 
 
 def arrived_documents(
@@ -41,21 +40,19 @@ def within_constraints(
 
 def is_fresh(document: Document, freshness: str | None, now_ms: int) -> bool:
     """Return whether a document's date lies in the wanted range; an unknown date is not held against it."""
-    wanted = as_range(freshness, now_ms)
-    if not wanted or not document.published:
-        return True
-    first, last = wanted.split("..")
-    # ISO dates of one to three parts: a year or month lies in the range if any of its days does.
-    published = document.published
-    return first[: len(published)] <= published <= last[: len(published)]
+    wanted = date_range(freshness or "", utc_day(now_ms))
+    return not wanted or not document.published or lies_within(document.published, wanted)
 
 
 def as_range(freshness: str | None, now_ms: int) -> str | None:
     """Return a freshness as `YYYY-MM-DD..YYYY-MM-DD`: past day, week, month and year end tomorrow, for time zones."""
-    if freshness not in _DAYS:
-        return freshness
-    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-    return f"{today - timedelta(days=_DAYS[freshness])}..{today + timedelta(days=1)}"
+    days = date_range(freshness or "", utc_day(now_ms))
+    return "..".join(days) if days else freshness
+
+
+def utc_day(now_ms: int) -> date:
+    """Return the UTC day of an epoch time in milliseconds."""
+    return datetime.fromtimestamp(now_ms / 1000, UTC).date()
 
 
 def _is_in_domain(document: Document, domain: str | None) -> bool:

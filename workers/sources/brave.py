@@ -7,11 +7,12 @@ import re
 from typing import Final
 
 from msgspec import Struct
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
 from workers.asking import address, call
-from workers.hits import Hit, evidence, question_of
+from workers.hits import evidence, question_of
 from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
 
 _MAX_CHARS: Final = 400

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
 from workers.asking import post
-from workers.hits import Hit, evidence, question_of
+from workers.hits import evidence, question_of
 from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
 
 _MAX_CHARS: Final = 1000
@@ -50,13 +51,13 @@ class Exa:
         self._config = config
 
     def build(self, ask: SourceQuery) -> tuple[Request, ...]:
-        """Return one search. A range of days leaves out what has no date; relative forms are left to who filters."""
+        """Return one search. A range of days leaves out what has no date; relative forms need the day of the search."""
         body: dict[str, Any] = {
             "query": question_of(ask, chars=_MAX_CHARS),
             "type": "auto",
             "numResults": size_of(ask, _MAX_RESULTS),
             "contents": {"highlights": True},
-            **_dates(ask.freshness),
+            **_dates(ask),
             **self._config.params,
         }
         return (post(self._config, self.name, body, meanings=_MEANINGS),)
@@ -89,8 +90,8 @@ def _snippet(result: _Result) -> str:
     return "<br>".join(result.highlights or ()) or (result.text or "")[:_MAX_TEXT_CHARS]
 
 
-def _dates(freshness: str | None) -> dict[str, str]:
-    days = days_of(freshness)
+def _dates(ask: SourceQuery) -> dict[str, str]:
+    days = days_of(ask.freshness, ask.today)
     if days is None:
         return {}
     first, last = days

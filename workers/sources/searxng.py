@@ -8,12 +8,13 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply
 
 from workers.adapter import SourceConfig
 from workers.asking import address, call
-from workers.hits import Hit, evidence, question_of
+from workers.hits import evidence, question_of
 from workers.records import left_out, read_json, readable
 
 _MAX_CHARS: Final = 500

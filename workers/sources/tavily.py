@@ -1,17 +1,19 @@
 """Tavily by its search API: excerpts of pages for a question, for a key.
 
-Its own answer is never asked for: it is a model's. Dates are asked for as a range; `days` beside it would be an error.
+Its own answer is a model's: it is asked for only where a search wants one, and is no evidence. Dates are asked for as a
+range; `days` beside it would be an error.
 """
 
 import re
 from typing import Any, Final
 
 from msgspec import Struct
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
 from workers.asking import post
-from workers.hits import Hit, evidence, question_of
+from workers.hits import evidence, question_of, with_answer
 from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
 
 _MAX_CHARS: Final = 400
@@ -34,6 +36,7 @@ class _Result(Struct):
 
 class _Body(Struct):
     results: list[object] | None = None
+    answer: str | None = None
     error: object = None
     detail: object = None
 
@@ -50,12 +53,13 @@ class Tavily:
         self._config = config
 
     def build(self, ask: SourceQuery) -> tuple[Request, ...]:
-        """Return one search."""
+        """Return one search. Only news come with their dates."""
         body: dict[str, Any] = {
             "query": question_of(ask, chars=_MAX_CHARS),
             "search_depth": "basic",
             "max_results": size_of(ask, _MAX_RESULTS),
-            "include_answer": False,
+            "include_answer": ask.with_answer,
+            **({"topic": "news"} if ask.about_news else {}),
             **_dates(ask.freshness),
             **self._config.params,
         }
@@ -81,7 +85,8 @@ class Tavily:
             for each in found
         ]
         note = left_out(len(body.results), len(found))
-        return evidence(self._config, self.name, reply, hits, note=note)
+        parsed = evidence(self._config, self.name, reply, hits, note=note)
+        return with_answer(parsed, body.answer)
 
 
 def _dates(freshness: str | None) -> dict[str, str]:

@@ -1,15 +1,14 @@
 """The answer as Markdown, answer first: what was found, where it stands, what disagrees, what is not verified."""
 
-import re
 from collections.abc import Sequence
 
 from signal_search.contracts.finding import Conflict, Finding, Uncertainty
 from signal_search.contracts.result import CitedSource
 
+from workers.synthesis.markup import escape
 from workers.synthesis.wording import PLAIN_FROM, Language, language_of, say
 
 _MAX_UNCERTAINTIES = 8
-_MARKUP = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def write_answer(
@@ -40,9 +39,9 @@ def write_answer(
 def _lead(
     finding: Finding, sources: Sequence[CitedSource], words: Language, confidence: float
 ) -> str:
-    text = f"{_escape(finding.text)} {_marks(finding.citations)}"
+    text = f"{escape(finding.text)} {_marks(finding.citations)}"
     if confidence < PLAIN_FROM:
-        title = _escape(_source(sources, finding.citations[0]).title)
+        title = escape(_source(sources, finding.citations[0]).title)
         text = f"{say('according_to', words, title=title)}: {text}"
     return f"**{say('answer', words)}**: {text}"
 
@@ -51,7 +50,7 @@ def _others(findings: Sequence[Finding], words: Language) -> list[str]:
     lines = []
     for finding in findings:
         label = f"*{say('opposing', words)}* — " if finding.label == "opposing" else ""
-        lines.append(f"- {label}{_escape(finding.text)} {_marks(finding.citations)}")
+        lines.append(f"- {label}{escape(finding.text)} {_marks(finding.citations)}")
     return ["\n".join(lines)] if lines else []
 
 
@@ -61,14 +60,14 @@ def _conflicts(
     numbers = {each.doc_id: each.number for each in sources}
     lines = []
     for each in conflicts:
-        stronger = f"{_escape(each.stronger.quote)} [{numbers.get(each.stronger.doc_id, '?')}]"
-        weaker = f"{_escape(each.weaker.quote)} [{numbers.get(each.weaker.doc_id, '?')}]"
+        stronger = f"{escape(each.stronger.quote)} [{numbers.get(each.stronger.doc_id, '?')}]"
+        weaker = f"{escape(each.weaker.quote)} [{numbers.get(each.weaker.doc_id, '?')}]"
         lines.append(f"- {stronger} ↔ {weaker}")
     return [f"**{say('conflict', words)}**:\n" + "\n".join(lines)] if lines else []
 
 
 def _unverified(uncertainties: Sequence[Uncertainty], words: Language) -> list[str]:
-    lines = [f"- {_escape(each.text)}" for each in uncertainties[:_MAX_UNCERTAINTIES]]
+    lines = [f"- {escape(each.text)}" for each in uncertainties[:_MAX_UNCERTAINTIES]]
     return [f"**{say('unverified', words)}**:\n" + "\n".join(lines)] if lines else []
 
 
@@ -78,7 +77,3 @@ def _marks(citations: Sequence[int]) -> str:
 
 def _source(sources: Sequence[CitedSource], number: int) -> CitedSource:
     return next(each for each in sources if each.number == number)
-
-
-def _escape(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))

@@ -19,6 +19,33 @@ TEXTS: dict[str, dict[Language, str]] = {
         "en": "No evidence was found; no answer is given.",
         "zh": "未找到证据，不作回答。",
     },
+    # A search: how sure a sentence sounds (search guide, phase 5).
+    "said_by": {"en": "According to {site}, {text}", "zh": "根据 {site}，{text}"},
+    "sides": {"en": "There are different accounts: {sides}", "zh": "存在不同说法：{sides}"},
+    "side": {"en": "{site} says “{text}” {marks}", "zh": "{site} 认为“{text}” {marks}"},
+    "between_sides": {"en": "; ", "zh": "；"},
+    "model_answer": {
+        "en": "A source's own answer (a model's words, not checked)",
+        "zh": "来源自带的回答（模型生成，未经核实）",
+    },
+    "by_model": {"en": "a model's words", "zh": "模型转述"},
+    "topic": {"en": "{label} ({count})", "zh": "{label}（{count} 条）"},
+    "other_topics": {"en": "Other results", "zh": "其他结果"},
+    "mostly": {
+        "en": "Most of what was found is about {topics}.",
+        "zh": "结果主要集中在：{topics}。",
+    },
+    "between_topics": {"en": ", ", "zh": "、"},
+    "top": {"en": "The {count} most relevant results", "zh": "最相关的 {count} 条结果"},
+    "covered": {
+        "en": "{count} results in all, from {sources}.",
+        "zh": "共找到 {count} 条结果，覆盖 {sources}。",
+    },
+    "deeper": {
+        "en": "Which side should be looked into: {topics}?",
+        "zh": "需要深入哪个方面：{topics}？",
+    },
+    "deeper_plain": {"en": "Which side should be looked into?", "zh": "需要深入哪个方面？"},
 }
 
 # From here on an answer is stated plainly; below it is attributed to its source.

@@ -6,19 +6,28 @@ from typing import Literal
 from msgspec import Struct
 
 from signal_search.contracts.document import Document
+from signal_search.contracts.hit import Hit
 
 RequestKind = Literal["page", "api", "feed", "sitemap"]
 Method = Literal["GET", "POST"]
 
 
 class SourceQuery(Struct, frozen=True, kw_only=True):
-    """What a job asks of one source. `text` is the sub-question; `terms` its search words, best first."""
+    """What a job asks of one source. `text` is the sub-question; `terms` its search words, best first.
+
+    today: the ISO day in UTC on which it is asked, for who has to turn "past week" into days; "" where nothing depends
+    on it. with_answer: the source's own answer, a model's, is wanted beside its hits. about_news: the question asks for
+    news, where a source has a part of its own for them.
+    """
 
     text: str
     terms: tuple[str, ...] = ()
     language: str = "en"
     freshness: str | None = None
     limit: int = 5
+    today: str = ""
+    with_answer: bool = False
+    about_news: bool = False
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -75,6 +84,8 @@ class Parsed(Struct, frozen=True, kw_only=True):
     links: where a page points to (site sources choose among them); note: why something is missing, for the trace.
     total: how many matches the source claims to have (None if it does not say); 0 means "no results".
     pause_s: for how many seconds the source asks, in its reply, not to be called again.
+    hits: lines of a search that are no evidence, because they have no excerpt or a model wrote it; answer: what a model
+    of the source says. A search shows both, labelled; neither counts as a document.
     """
 
     documents: tuple[Document, ...] = ()
@@ -84,6 +95,8 @@ class Parsed(Struct, frozen=True, kw_only=True):
     note: str = ""
     total: int | None = None
     pause_s: float = 0.0
+    hits: tuple[Hit, ...] = ()
+    answer: str = ""
 
 
 class FetchState(StrEnum):

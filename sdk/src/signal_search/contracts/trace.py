@@ -5,6 +5,7 @@ Appending is idempotent by `key`: the same key is stored once, so a step that ru
 
 from msgspec import Struct
 
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.job import JobSpec, JobState
 from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.result import Stop
@@ -69,7 +70,7 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     """A fetch ended for this job. `paid` is false when another job's request or the cache answered.
 
     tokens: what the passages that may be quoted from it cost, never more than was reserved.
-    decisions: as in the outcome.
+    decisions: as in the outcome; hits and answer: as in what was parsed.
     """
 
     fetch_id: str
@@ -90,6 +91,8 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     tokens: int = 0
     paid: bool = False
     decisions: dict[str, str | float] = {}
+    hits: tuple[Hit, ...] = ()
+    answer: str = ""
 
 
 class Assessed(Entry, frozen=True, kw_only=True, tag="assessed"):
