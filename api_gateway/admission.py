@@ -5,6 +5,8 @@ Plain ASGI around the application, so that nothing can be reached past it.
 
 import asyncio
 import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
@@ -12,7 +14,9 @@ from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
 from api_gateway.asgi import App, Message, Receive, Scope, Send, header
 from api_gateway.auth import Gate
 from api_gateway.body import check_media_type, check_text, read_body, replay
+from api_gateway.paths import kind_of
 from api_gateway.problems import send_problem
+from api_gateway.request_slots import RequestSlots
 from infra import ids
 from infra.logging import bound
 from infra.tokens import Principal
@@ -29,12 +33,16 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may weigh: bytes of body and headers, depth of containers, seconds until the body is there."""
+    """What a request may weigh: bytes of body and headers, depth of containers, seconds until the body is there.
+
+    admin_text: errors below /v1/admin have a text for a detail.
+    """
 
     body_bytes: int
     nesting: int
     header_bytes: int = 32_768
     body_s: float = 30.0
+    admin_text: bool = False
 
 
 class Admission:
@@ -43,11 +51,18 @@ class Admission:
     It writes these into the scope, which must be this request's own copy (`Counting` makes it).
     """
 
-    def __init__(self, app: App, gate: Gate, limits: Limits) -> None:
-        """Stand before `app`."""
+    def __init__(
+        self,
+        app: App,
+        gate: Gate,
+        limits: Limits,
+        slots: Callable[[], RequestSlots] | None = None,
+    ) -> None:
+        """Stand before `app`; `slots` gives the slots of the addresses that need one, once they are open."""
         self._app = app
         self._gate = gate
         self._limits = limits
+        self._slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection. There are no web sockets here; the server's own start and stop go straight on."""
@@ -62,15 +77,21 @@ class Admission:
             await self._answer(scope, receive, _tag(send, request_id), request_id)
 
     async def _answer(self, scope: Scope, receive: Receive, tagged: Send, request_id: str) -> None:
+        scope["state"] = {**scope.get("state", {}), "admin_text": self._limits.admin_text}
         try:
             caller = self._caller(scope)
-            body = await self._body(scope, receive)
+            async with self._slot(scope):
+                body = await self._body(scope, receive)
+                if body is not None:
+                    _mark(scope, request_id, caller)
+                    await self._app(scope, replay(body, receive), tagged)
         except SignalSearchError as refusal:
-            await send_problem(tagged, refusal, request_id)
-            return
-        if body is not None:
-            _mark(scope, request_id, caller)
-            await self._app(scope, replay(body, receive), tagged)
+            await send_problem(tagged, refusal, request_id, scope)
+
+    def _slot(self, scope: Scope) -> AbstractAsyncContextManager[None]:
+        """Return the slot that the request needs: before its body is read, and until it is answered."""
+        kind = kind_of(scope)
+        return nullcontext() if kind is None or self._slots is None else self._slots().taken(kind)
 
     def _caller(self, scope: Scope) -> Principal:
         size = sum(len(name) + len(value) for name, value in scope["headers"])

@@ -12,15 +12,17 @@ from api_gateway.asgi import App
 from api_gateway.auth import Gate
 from api_gateway.counting import Counting
 from api_gateway.door import open_door
+from api_gateway.hot_path import HotPath
 from api_gateway.problems import on_error
-from api_gateway.routes import jobs, retrieve, sources, system
-from api_gateway.routes.retrieve import HotPath
+from api_gateway.routes import admin, jobs, retrieve, scoring, search, sources, system
 from infra.clock import SystemClock
 from infra.logging import configure, name_process
 from infra.settings import Settings, current
 
 ROUTES = [
     retrieve.retrieve,
+    search.search,
+    search.survey,
     jobs.list_jobs,
     jobs.job_options,
     jobs.show_job,
@@ -30,6 +32,11 @@ ROUTES = [
     jobs.bundle_job,
     jobs.follow_job,
     sources.list_sources,
+    scoring.show_capabilities,
+    scoring.generate_scorer,
+    admin.show_manifest,
+    admin.show_config,
+    admin.change_config,
     system.front,
     system.healthz,
     system.readyz,
@@ -37,6 +44,13 @@ ROUTES = [
     system.openapi,
     system.docs,
 ]
+
+
+_HOT = {
+    retrieve.PATH: retrieve.submit,
+    search.SEARCH: search.answer_search,
+    search.SURVEY: search.answer_survey,
+}
 
 
 def create_app(settings: Settings | None = None) -> App:
@@ -49,10 +63,15 @@ def create_app(settings: Settings | None = None) -> App:
     if not chosen.redis_url:
         raise Invalid("The gateway needs the address of a store.", field="redis_url")
     gate = Gate(tokens_path(chosen))
-    limits = Limits(body_bytes=chosen.gateway.max_body_bytes, nesting=chosen.gateway.max_nesting)
+    limits = Limits(
+        body_bytes=chosen.gateway.max_body_bytes,
+        nesting=chosen.gateway.max_nesting,
+        admin_text=chosen.gateway.admin_detail == "string",
+    )
     routes = _routes(chosen)
-    hot = HotPath(cast("App", routes), lambda: routes.state["door"])
-    return Counting(Admission(hot, gate, limits), SystemClock())
+    hot = HotPath(cast("App", routes), lambda: routes.state["door"], _HOT)
+    admission = Admission(hot, gate, limits, lambda: routes.state["door"].request_slots)
+    return Counting(admission, SystemClock())
 
 
 def _own_settings() -> Settings:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from signal_search.errors import Forbidden, Invalid, Unauthorized
 
 from api_gateway.asgi import Scope, header
+from api_gateway.paths import is_admin
 from infra.tokens import SCOPES, Principal, TokenStore
 
 _LOG = logging.getLogger(__name__)
@@ -51,8 +52,7 @@ class Gate:
             Forbidden: the token's scopes do not include what the method does.
         """
         principal = self.find(_bearer(scope)) if self.is_locked else _neighbour(scope)
-        needed = "read" if scope["method"] in READING else "write"
-        if needed not in principal.scopes:
+        if _needed(scope) not in principal.scopes:
             raise Forbidden
         return principal
 
@@ -74,6 +74,12 @@ class Gate:
         except Invalid:
             _LOG.error("the tokens file is not valid; the tokens read before stay in force")
         self._is_locked = self._is_locked or bool(self._tokens.records)
+
+
+def _needed(scope: Scope) -> str:
+    if is_admin(scope):
+        return "admin"
+    return "read" if scope["method"] in READING else "write"
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.errors import Invalid
 
-_ADDRESSED = ("site:", "feed:")
+ADDRESSED = ("site:", "feed:")
 _LAYOUT = frozenset("\t\n\r")
 
 
@@ -19,19 +19,28 @@ def check_request(request: RetrieveRequest) -> None:
         Invalid: with the dotted path of the first field at fault.
     """
     _check_texts(request)
-    _check_freshness(request.constraints.freshness)
+    check_freshness(request.constraints.freshness, "constraints.freshness")
     for position, entry in enumerate(request.constraints.source_prefs.only):
-        if entry.startswith(_ADDRESSED):
-            _check_address(entry[5:], f"constraints.source_prefs.only[{position}]")
+        if entry.startswith(ADDRESSED):
+            check_address(entry[5:], f"constraints.source_prefs.only[{position}]")
+
+
+def check_text(field: str, text: str, *, layout: bool = False) -> None:
+    """Refuse a text that is blank or has control characters; with `layout` tabs and line ends may be in it.
+
+    Raises:
+        Invalid: with the field.
+    """
+    if not text.strip():
+        raise Invalid("This text is blank.", field=field)
+    allowed = _LAYOUT if layout else frozenset()
+    if any(unicodedata.category(each) == "Cc" and each not in allowed for each in text):
+        raise Invalid("This text contains control characters.", field=field)
 
 
 def _check_texts(request: RetrieveRequest) -> None:
     for field, text in _texts(request):
-        if not text.strip():
-            raise Invalid("This text is blank.", field=field)
-        allowed = _LAYOUT if field == "query" else frozenset()
-        if any(unicodedata.category(each) == "Cc" and each not in allowed for each in text):
-            raise Invalid("This text contains control characters.", field=field)
+        check_text(field, text, layout=field == "query")
 
 
 def _texts(request: RetrieveRequest) -> Iterator[tuple[str, str]]:
@@ -44,19 +53,29 @@ def _texts(request: RetrieveRequest) -> Iterator[tuple[str, str]]:
             yield f"constraints.source_prefs.{name}[{position}]", entry
 
 
-def _check_freshness(freshness: str | None) -> None:
+def check_freshness(freshness: str | None, field: str) -> None:
+    """Refuse a range of days that do not exist or run backwards.
+
+    Raises:
+        Invalid: with the field.
+    """
     if freshness is None or ".." not in freshness:
         return
     first, _, last = freshness.partition("..")
     try:
         is_in_order = date.fromisoformat(first) <= date.fromisoformat(last)
     except ValueError:
-        raise Invalid("This is not a date.", field="constraints.freshness") from None
+        raise Invalid("This is not a date.", field=field) from None
     if not is_in_order:
-        raise Invalid("The range ends before it begins.", field="constraints.freshness")
+        raise Invalid("The range ends before it begins.", field=field)
 
 
-def _check_address(url: str, field: str) -> None:
+def check_address(url: str, field: str) -> None:
+    """Refuse what is no plain address of the web.
+
+    Raises:
+        Invalid: with the field.
+    """
     try:
         parts = urlsplit(url)
         is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

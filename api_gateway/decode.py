@@ -1,20 +1,50 @@
 """Bytes to a request, or a refusal that names the field and never repeats what stood there."""
 
 import re
+from typing import TypeVar
 
 import msgspec
 from signal_search.contracts.budget import Budget
+from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.scorer import ScorerProgram
+from signal_search.contracts.search import (
+    SearchConstraints,
+    SearchRequest,
+    SurveyRequest,
+    SurveyRules,
+)
 from signal_search.errors import BadEncoding, Invalid
 
 from api_gateway.checks import check_request
+from api_gateway.search_checks import check_scorer_size, check_search, check_survey
 
-_DECODER = msgspec.json.Decoder(RetrieveRequest)
-_FIELDS = frozenset(
-    name
-    for struct in (RetrieveRequest, Constraints, SourcePrefs, Budget)
-    for name in struct.__struct_fields__
+Request = TypeVar("Request")
+
+
+class _SurveyBody(SurveyRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A survey as callers of the scorer guide send it; their keys are not read any further."""
+
+    api_keys: dict[str, str] | None = None
+
+
+_STRUCTS = (
+    RetrieveRequest,
+    Constraints,
+    SourcePrefs,
+    Budget,
+    GenerateRequest,
+    SearchRequest,
+    SearchConstraints,
+    ScorerProgram,
+    _SurveyBody,
+    SurveyRules,
 )
+_DECODER = msgspec.json.Decoder(RetrieveRequest)
+_GENERATION = msgspec.json.Decoder(GenerateRequest)
+_SEARCH = msgspec.json.Decoder(SearchRequest)
+_SURVEY = msgspec.json.Decoder(_SurveyBody)
+_FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_fields__)
 
 # The library's messages end in the path; an unknown field's name, which is input, may imitate one. So only the
 # contract's own names pass.
@@ -33,14 +63,50 @@ def decode_request(body: bytes) -> RetrieveRequest:
         BadEncoding: not JSON; `position` is the byte where it ends to be JSON, when known.
         Invalid: a field is missing, unknown or wrong; `field` is its dotted path.
     """
+    request = _decoded(_DECODER, body)
+    check_request(request)
+    return request
+
+
+def decode_search(body: bytes) -> SearchRequest:
+    """Return the search in `body`, its fields at peace with each other and its program compiled.
+
+    Raises:
+        BadEncoding, Invalid: as `decode_request`.
+        ProgramTooLarge, ModeConflict, ProgramError: in this order, after the body's form; before anything is asked.
+    """
+    check_scorer_size(body)
+    request = _decoded(_SEARCH, body)
+    check_search(request)
+    return request
+
+
+def decode_survey(body: bytes) -> SurveyRequest:
+    """Return the survey in `body`; raises as `decode_request`. Keys that came along are dropped."""
+    found = _decoded(_SURVEY, body)
+    request = SurveyRequest(
+        **{name: getattr(found, name) for name in SurveyRequest.__struct_fields__}
+    )
+    check_survey(request)
+    return request
+
+
+def decode_generation(body: bytes) -> GenerateRequest:
+    """Return the request in `body`, without the blanks around its texts; raises as `decode_request`."""
+    request = _decoded(_GENERATION, body)
+    for name, text in (("query", request.query), ("requirements", request.requirements)):
+        if not text.strip():
+            raise Invalid("This text is blank.", field=name)
+    return GenerateRequest(query=request.query.strip(), requirements=request.requirements.strip())
+
+
+def _decoded(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:
     try:
-        request = _DECODER.decode(body)
+        return decoder.decode(body)
     except msgspec.ValidationError as error:
         raise _invalid(str(error)) from None
     except msgspec.DecodeError as error:
         raise BadEncoding("The body is not JSON.", position=_position(str(error))) from None
-    check_request(request)
-    return request
 
 
 def _position(text: str) -> int | None:

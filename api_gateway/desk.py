@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 from signal_search.citations import FORMATS
-from signal_search.contracts.job import Job, JobEvent, JobState, Progress
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.job import AnyRequest, Job, JobEvent, JobState, Progress
+from signal_search.contracts.outcome import decode_result
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import Ended
@@ -26,6 +26,7 @@ from api_gateway.places import Places
 from api_gateway.progress import Tally, eta_ms, progress, tally
 from api_gateway.quotas import Quotas
 from api_gateway.source_views import read_sources, refuse_unknown
+from api_gateway.specs import named_sources
 from api_gateway.submission import Asked, Caller, Made, Ring, Submissions, Tools, step_rules
 from budget.frontier import Frontier
 from budget.ledger import Ledger
@@ -91,7 +92,7 @@ class Desk:
         )
         self._submissions = Submissions(settings, tools)
 
-    def submit(self, request: RetrieveRequest, caller: Caller) -> tuple[Job, bool]:
+    def submit(self, request: AnyRequest, caller: Caller) -> tuple[Job, bool]:
         """Return the job and whether this call made it; the request must have passed `check_request`.
 
         Raises:
@@ -108,9 +109,7 @@ class Desk:
 
     def submit_all(self, asked: Sequence[Asked]) -> list[tuple[Job, bool] | SignalSearchError]:
         """Submit many over the same trips: for each what `submit` returns, or what it would raise."""
-        refusals = refuse_unknown(
-            self._redis, [request.constraints.source_prefs.only for request, _ in asked]
-        )
+        refusals = refuse_unknown(self._redis, [named_sources(request) for request, _ in asked])
         known = [each for each, refusal in zip(asked, refusals, strict=True) if refusal is None]
         made = iter(self._submissions.submit(known) if known else ())
         outcomes = (next(made) if refusal is None else refusal for refusal in refusals)
@@ -170,6 +169,7 @@ class Desk:
         Raises:
             Conflict: `job_unfinished`, or why an ended job has none: a failed one with its own error's code and
                 message (`job_failed` if it has none), `job_cancelled`, `job_expired`.
+            ProgramError: the request's program failed on a candidate.
         """
         return self._result(self.owned(job_id, tenant))
 
@@ -178,11 +178,14 @@ class Desk:
 
         Raises:
             Invalid: there is no such format.
+            Conflict: `without_citations`: only retrieve jobs have some.
         """
         if name not in FORMATS:
             raise Invalid("There is no such export format.", field="format")
         found = FORMATS[name]
-        result = msgspec.json.decode(self.result(job_id, tenant), type=Result)
+        result = decode_result(self.result(job_id, tenant))
+        if not isinstance(result, Result):
+            raise Conflict("This kind of job has no citations.", code="without_citations")
         return File(
             name=f"{job_id}.{found.suffix}",
             media_type=found.media_type,
@@ -236,7 +239,13 @@ class Desk:
         raw = self._store.result(stored.spec.id)
         if raw is not None:
             return raw
-        raise without_result(stored)
+        raise without_result(stored, self._ended(stored))
+
+    def _ended(self, stored: StoredJob) -> Ended | None:
+        if not stored.error_code:
+            return None
+        entries = reversed(self._log.read(stored.spec.id))
+        return next((entry for _id, entry in entries if isinstance(entry, Ended)), None)
 
     def _is_cursor(self, tenant: str, cursor: str) -> bool:
         return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(tenant, cursor)

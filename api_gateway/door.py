@@ -15,8 +15,10 @@ from api_gateway.ending import told_to_end
 from api_gateway.enqueue import Bell, Ringer
 from api_gateway.gauges import gauges_of
 from api_gateway.intake import Intake
+from api_gateway.request_slots import RequestSlots
 from api_gateway.watch import Watch
 from infra.clock import Clock, SystemClock
+from infra.llm import JudgeClient
 from infra.metrics import Publisher
 from infra.redis import connect, connect_async
 from infra.settings import Settings
@@ -42,6 +44,8 @@ class Door:
     watch: Watch
     publisher: Publisher
     gauges: list[Collector]
+    request_slots: RequestSlots
+    judge: JudgeClient | None
 
 
 def door_of(request: HttpRequest) -> Door:
@@ -68,6 +72,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
     desk = Desk(redis, settings, clock, ringer.ring)
     intake = Intake(desk.submit_all)
     watch = Watch(waiting, clock)
+    judge = JudgeClient(settings, clock) if settings.search.generates else None
     app.state["door"] = Door(
         settings=settings,
         redis=redis,
@@ -76,13 +81,9 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         intake=intake,
         watch=watch,
         publisher=publisher,
-        gauges=gauges_of(
-            redis,
-            SystemClock(),
-            bell,
-            most_jobs=settings.gateway.deployment_slots,
-            per=settings.deployment.per,
-        ),
+        gauges=_gauges(settings, redis, bell),
+        request_slots=RequestSlots(redis, settings),
+        judge=judge,
     )
     publishing = asyncio.create_task(_publish(publisher))
     try:
@@ -94,9 +95,16 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
             await publishing
         await sync_to_thread(publisher.publish, at_once=True)
         await intake.close()
+        if judge is not None:
+            await judge.aclose()
         await sync_to_thread(ringer.close)
         await waiting.aclose()
         redis.close()
+
+
+def _gauges(settings: Settings, redis: "Redis", bell: Bell) -> list[Collector]:
+    most, per = settings.gateway.deployment_slots, settings.deployment.per
+    return gauges_of(redis, SystemClock(), bell, most_jobs=most, per=per)
 
 
 async def _publish(publisher: Publisher) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from signal_search.contracts.job import Job
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.job import AnyRequest, Job
 from signal_search.errors import SignalSearchError
 
 from api_gateway.problems import attempted
@@ -39,7 +38,7 @@ class Intake:
         self._thread = Thread(target=self._run, name="intake", daemon=True)
         self._thread.start()
 
-    async def submit(self, request: RetrieveRequest, caller: Caller) -> Answer:
+    async def submit(self, request: AnyRequest, caller: Caller) -> Answer:
         """Return the job and whether this call made it; raises as `Desk.submit`."""
         future: asyncio.Future[Answer] = self._loop.create_future()
         self._waiting.put(((request, caller), future))

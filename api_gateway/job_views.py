@@ -1,8 +1,10 @@
 """A stored job as its owner sees it. Pure."""
 
 from signal_search.contracts.job import Job, JobState
-from signal_search.errors import Conflict
+from signal_search.contracts.trace import Ended
+from signal_search.errors import Conflict, ProgramError, Refused
 
+from api_gateway.specs import words_of
 from infra.job_store import StoredJob
 
 
@@ -14,7 +16,7 @@ def summary(stored: StoredJob) -> Job:
         id=spec.id,
         kind=spec.kind,
         state=stored.state,
-        query=spec.request.query,
+        query=words_of(spec),
         created_at_ms=spec.created_at_ms,
         deadline_ms=spec.deadline_ms,
         finished_at_ms=stored.finished_at_ms,
@@ -30,8 +32,17 @@ def summary(stored: StoredJob) -> Job:
     )
 
 
-def without_result(stored: StoredJob) -> Conflict:
-    """Return why an ended job has no result."""
+def without_result(stored: StoredJob, ended: Ended | None = None) -> Refused:
+    """Return why an ended job has no result; ended: its last entry, which says where in the request a failure lies."""
+    if ended is not None and ended.error_field:
+        fault = ProgramError(
+            ended.error_message,
+            code=ended.error_code,
+            field=ended.error_field,
+            position=ended.error_position,
+        )
+        fault.candidate_index = ended.candidate_index
+        return fault
     if stored.error_code:
         return Conflict(stored.error_message, code=stored.error_code)
     if stored.state is JobState.CANCELLED:

@@ -3,34 +3,44 @@
 A request is encoded and decoded again, so that it is refused exactly where it would be over HTTP.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 import msgspec
-from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.job import AnyRequest, Job, JobState
+from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
-from signal_search.errors import BadEncoding, Forbidden, Invalid, TooLarge
+from signal_search.errors import BadEncoding, Busy, Forbidden, Invalid, TooLarge
 
 from api_gateway.app import tokens_path
 from api_gateway.auth import LOCAL, Gate
 from api_gateway.body import check_text
-from api_gateway.decode import decode_request
+from api_gateway.decode import decode_request, decode_search, decode_survey
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.params import page_limit
+from api_gateway.request_slots import RETRY_AFTER_S as SLOT_RETRY_S
+from api_gateway.request_slots import slots_of
+from api_gateway.specs import patience_s
 from api_gateway.sse import start_after
 from api_gateway.submission import caller_of
 from api_gateway.watch import has_ended
+from budget.slots import Slots
 from infra import ids
-from infra.job_log import JobLog
+from infra.job_log import START, JobLog
 from infra.redis import connect
 from infra.settings import Settings, current, load
 from infra.store_clock import StoreClock
 from infra.tokens import Principal
 
+Asked = TypeVar("Asked")
+
 _LONGEST_READ_S = 25.0  # under the client's socket timeout
+_SLOT_GRACE_S = 5.0
 
 Lines = Iterator[tuple[str, LogEntry | None]]
 
@@ -58,15 +68,64 @@ class LocalTransport:
         self._caller = caller
         self._redis = connect(settings.redis_url)
         self._bell = Bell(settings)
-        clock = StoreClock(settings.redis_url)
-        self._desk = Desk(self._redis, settings, clock, self._bell.ring)
+        self._clock = StoreClock(settings.redis_url)
+        self._desk = Desk(self._redis, settings, self._clock, self._bell.ring)
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""
         self._tenant("write")
         caller = caller_of(self._caller, ids.request_id(), idempotency_key)
-        job, _is_new = self._desk.submit(self._checked(request), caller)
+        job, _is_new = self._desk.submit(self._checked(request, decode_request), caller)
         return job
+
+    def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job:
+        """Submit a search or survey and wait for its result, at most as long as over HTTP; then return the job.
+
+        Raises:
+            Busy: as many searches are at work as may be, or as `submit`.
+            ProgramError: the request's program is not valid, or failed on a candidate.
+        """
+        tenant = self._tenant("write")
+        caller = caller_of(self._caller, ids.request_id(), idempotency_key)
+        with self._slot(request):
+            checked: AnyRequest
+            if isinstance(request, SearchRequest):
+                checked = self._checked(request, decode_search)
+            else:
+                checked = self._checked(request, decode_survey)
+            job, _is_new = self._desk.submit(checked, caller)
+            if not self._ends(job.id, patience_s(job, self._settings)):
+                return self.job(job.id)
+        return decode_result(self._desk.result(job.id, tenant))
+
+    @contextmanager
+    def _slot(self, request: SearchRequest | SurveyRequest) -> Iterator[None]:
+        """Hold one of the deployment's slots for searches; surveys need none."""
+        if not isinstance(request, SearchRequest):
+            yield
+            return
+        slots, holder, name = Slots(self._redis), ids.request_id(), slots_of("search")
+        # For the longest search: nobody prolongs it here.
+        ttl_ms = int((self._settings.gateway.max_wait_s + _SLOT_GRACE_S) * 1000)
+        if not slots.take(name, holder, self._settings.search.concurrency("search"), ttl_ms):
+            raise Busy(retry_after_s=SLOT_RETRY_S)
+        try:
+            yield
+        finally:
+            slots.free(name, holder)
+
+    def _ends(self, job_id: str, within_s: float) -> bool:
+        log, last = JobLog(self._redis), START
+        end = self._clock.monotonic() + within_s
+        while (left_s := end - self._clock.monotonic()) > 0:
+            timeout_ms = int(min(left_s, _LONGEST_READ_S) * 1000) + 1
+            found = log.wait(job_id, after=last, timeout_ms=timeout_ms)
+            if has_ended(found):
+                return True
+            last = found[-1][0] if found else last
+        return False
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is now."""
@@ -80,9 +139,9 @@ class LocalTransport:
         page = self._desk.jobs(self._tenant(), state=state, limit=most, cursor=cursor or "")
         return page.jobs, page.next_cursor
 
-    def result(self, job_id: str) -> Result:
+    def result(self, job_id: str) -> AnyResult:
         """Return the result."""
-        return msgspec.json.decode(self._desk.result(job_id, self._tenant()), type=Result)
+        return decode_result(self._desk.result(job_id, self._tenant()))
 
     def events(self, job_id: str, *, after: str, wait_s: float) -> Lines:
         """Yield the log from after an id to its end, or until nothing came for `wait_s` (at most 25 s)."""
@@ -126,7 +185,7 @@ class LocalTransport:
             raise Forbidden
         return self._caller.tenant
 
-    def _checked(self, request: RetrieveRequest) -> RetrieveRequest:
+    def _checked(self, request: Asked, decode: Callable[[bytes], Asked]) -> Asked:
         try:
             body = msgspec.json.encode(request)
         except UnicodeEncodeError:
@@ -134,4 +193,4 @@ class LocalTransport:
         if len(body) > self._settings.gateway.max_body_bytes:
             raise TooLarge
         check_text(body, max_nesting=self._settings.gateway.max_nesting)
-        return decode_request(body)
+        return decode(body)

@@ -3,12 +3,13 @@
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from msgspec import UNSET, Struct, UnsetType
+from signal_search.contracts.generation import ModelUsage
 from signal_search.errors import (
     BadEncoding,
     BadMediaType,
@@ -16,14 +17,18 @@ from signal_search.errors import (
     Busy,
     Forbidden,
     Invalid,
+    JudgeFailed,
     MethodNotAllowed,
     NotFound,
+    Position,
     SignalSearchError,
     TooLarge,
     Unauthorized,
 )
 
-from api_gateway.asgi import Send
+from api_gateway.asgi import Scope, Send
+from api_gateway.paths import is_admin, is_generation
+from scoring.generation.allowance import Allowance
 
 Result = TypeVar("Result")
 
@@ -44,19 +49,28 @@ _INTERNAL = 500
 
 
 class Detail(Struct, frozen=True, kw_only=True):
-    """What is wrong. `field` is a dotted path in the request, `position` a byte offset in the body."""
+    """What is wrong. `field` is a dotted path in the request, `position` a byte offset in the body.
+
+    For a scoring program `position` is a span of the expression in `field`, and `candidate_index` says for which
+    candidate it failed.
+    """
 
     code: str
     message: str
     field: str | UnsetType = UNSET
-    position: int | UnsetType = UNSET
+    position: int | Position | UnsetType = UNSET
+    candidate_index: int | UnsetType = UNSET
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """The body of every answer that is not a success."""
+    """The body of every answer that is not a success.
 
-    detail: Detail
+    usage: where a model may have been asked. detail: a text below /v1/admin, where the operator wants it so.
+    """
+
+    detail: Detail | str
     request_id: str
+    usage: ModelUsage | UnsetType = UNSET
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -67,16 +81,21 @@ class Answer(Struct, frozen=True, kw_only=True):
     body: bytes
 
 
-def answer(error: SignalSearchError, request_id: str) -> Answer:
-    """Return the answer for an error. What our own bugs say stays in the log."""
+def answer(error: SignalSearchError, request_id: str, tokens: int | None = None) -> Answer:
+    """Return the answer for an error, with the tokens a model used where one may have been asked.
+
+    What our own bugs say stays in the log.
+    """
     message = (Broken() if error.status == _INTERNAL else error).message
     detail = Detail(
         code=error.code,
         message=message,
         field=error.field if error.field is not None else UNSET,
         position=error.position if error.position is not None else UNSET,
+        candidate_index=error.candidate_index if error.candidate_index is not None else UNSET,
     )
-    body = msgspec.json.encode(Problem(detail=detail, request_id=request_id))
+    usage = UNSET if tokens is None else ModelUsage(llm_tokens=tokens)
+    body = msgspec.json.encode(Problem(detail=detail, request_id=request_id, usage=usage))
     return Answer(status=error.status, headers=_headers(error), body=body)
 
 
@@ -91,19 +110,40 @@ def _headers(error: SignalSearchError) -> dict[str, str]:
 
 def on_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """Answer any exception that reaches the framework."""
-    ready = problem(error, request.scope["state"]["request_id"])
+    scope = cast("Scope", request.scope)
+    ready = problem(error, scope["state"]["request_id"], scope)
     return Response(
         ready.body, status_code=ready.status, headers={**_allow(error), **ready.headers}
     )
 
 
-def problem(error: Exception, request_id: str) -> Answer:
-    """Return the answer for any exception; what failed is logged."""
+def problem(error: Exception, request_id: str, scope: Scope | None = None) -> Answer:
+    """Return the answer for any exception, told as `scope` has it told; what failed is logged."""
     known = _known(error)
     if known.status >= _INTERNAL:
         trace = error if known.status == _INTERNAL else None
         _LOG.error("request failed: %s", known.code, exc_info=trace)
-    return answer(known, request_id)
+    return told(known, request_id, scope)
+
+
+def told(error: SignalSearchError, request_id: str, scope: Scope | None = None) -> Answer:
+    """Return the answer for an error at an address: generation tells its tokens and has a last error of its own."""
+    if scope is not None and is_admin(scope) and scope.get("state", {}).get("admin_text"):
+        return _in_words(error, request_id)
+    if scope is None or not is_generation(scope):
+        return answer(error, request_id)
+    allowance: Allowance | None = scope.get("state", {}).get("allowance")
+    if isinstance(error, Broken):
+        error = JudgeFailed("The generation failed.", code="generation_failed")
+    return answer(error, request_id, allowance.reported if allowance else 0)
+
+
+def _in_words(error: SignalSearchError, request_id: str) -> Answer:
+    ready = answer(error, request_id)
+    message = (Broken() if error.status == _INTERNAL else error).message
+    detail = f"{error.field}: {message}" if error.field else message
+    body = msgspec.json.encode(Problem(detail=detail, request_id=request_id))
+    return msgspec.structs.replace(ready, body=body)
 
 
 async def answered(ready: Awaitable[Answer], request_id: str) -> Answer:
@@ -135,9 +175,11 @@ def _allow(error: Exception) -> Mapping[str, str]:
     return {key.lower(): value for key, value in (headers or {}).items() if key.lower() == "allow"}
 
 
-async def send_problem(send: Send, error: SignalSearchError, request_id: str) -> None:
+async def send_problem(
+    send: Send, error: SignalSearchError, request_id: str, scope: Scope | None = None
+) -> None:
     """Answer before the framework was reached."""
-    await send_answer(send, answer(error, request_id))
+    await send_answer(send, told(error, request_id, scope))
 
 
 async def send_answer(send: Send, ready: Answer) -> None:

@@ -6,11 +6,12 @@ admitted with little left ends with what it could still pay for.
 
 from collections.abc import Iterator
 
+from msgspec import Struct
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.job import JobSpec
 from signal_search.errors import Busy
 
-from budget.ledger import Balance, Ledger
+from budget.ledger import Balance, Ledger, Short
 from budget.policy import (
     KEPT_MS,
     Period,
@@ -29,6 +30,15 @@ _Level = tuple[
 ]  # whose it is, its name, its limits and what they count by
 
 _FAR_S = 86_400.0  # a limit that never starts anew is raised by a person
+
+
+class Spender(Struct, frozen=True, kw_only=True):
+    """Who uses something outside of a job: an id of this use, the tenant, and the token where it has limits."""
+
+    id: str
+    tenant: str
+    token: str = ""
+    limits: Amounts = {}
 
 
 class Quotas:
@@ -54,7 +64,29 @@ class Quotas:
                 return _exceeded(whose, short, limits[short], per, now_ms)
         return None
 
-    def _levels(self, spec: JobSpec, token_limits: Amounts, now_ms: int) -> Iterator[_Level]:
+    def open(self, spender: Spender) -> tuple[str, ...]:
+        """Open what a use counts on today, where there are limits; return the names of these levels."""
+        now_ms = self._clock.now_ms()
+        opened = []
+        for _, level, limits, per in self._levels(spender, spender.limits, now_ms):
+            if limits:
+                ttl_ms = 0 if per == "ever" else next_day_ms(now_ms) - now_ms + KEPT_MS
+                self._ledger.open(level, limits, ttl_ms=ttl_ms)
+                opened.append(level)
+        return tuple(opened)
+
+    def short(self, spender: Spender, short: Short) -> Busy:
+        """Return the refusal of a use that a level which `open` named is too short for."""
+        now_ms = self._clock.now_ms()
+        name = short.dimension
+        for whose, level, limits, per in self._levels(spender, spender.limits, now_ms):
+            if level == short.level and name in limits:
+                return _exceeded(whose, name, limits[name], per, now_ms)
+        return Busy(code="quota_exceeded", retry_after_s=(next_day_ms(now_ms) - now_ms) / 1000)
+
+    def _levels(
+        self, spec: JobSpec | Spender, token_limits: Amounts, now_ms: int
+    ) -> Iterator[_Level]:
         own, shared = self._settings.limits_of(spec.tenant), self._settings.deployment
         yield "This token's", token_level(spec.token, now_ms), token_limits, "day"
         amounts = level_limits(own.model_dump())

@@ -45,7 +45,11 @@ def _decoded(raw: bytes) -> tuple[SourceView, ...]:
     return _VIEWS.decode(raw)
 
 
-def refuse_unknown(redis: "Redis", lists: Sequence[Sequence[str]]) -> list[Invalid | None]:
+Named = tuple[Sequence[str], str]
+"""Names of sources, and the field they stand in."""
+
+
+def refuse_unknown(redis: "Redis", lists: Sequence[Named]) -> list[Invalid | None]:
     """Return for each list of names whether it is refused for one that no worker knows; the registry is read once.
 
     Addresses (site:URL, feed:URL, a domain) are not looked up. While no worker has ever started, nothing is known and
@@ -54,13 +58,15 @@ def refuse_unknown(redis: "Redis", lists: Sequence[Sequence[str]]) -> list[Inval
     Raises:
         StoreFailed: when the store does not answer.
     """
-    wanted = [[each for each in names if ":" not in each and "." not in each] for names in lists]
+    wanted = [
+        [each for each in names if ":" not in each and "." not in each] for names, _field in lists
+    ]
     known = {each.id for each in _registry(redis)} if any(wanted) else set()
     return [
-        Invalid("There is no such source.", field="constraints.source_prefs.only")
+        Invalid("There is no such source.", field=field)
         if known and not known.issuperset(names)
         else None
-        for names in wanted
+        for names, (_names, field) in zip(wanted, lists, strict=True)
     ]
 
 

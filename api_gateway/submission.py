@@ -6,38 +6,29 @@ bell is rung by the reconciler.
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import msgspec
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts
-from signal_search.contracts.job import JobSpec, JobState
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.job import AnyRequest, AnySpec, JobState
 from signal_search.errors import Conflict, Gone, Invalid, SignalSearchError
 
 from api_gateway.idempotency import Claim, Idempotency, Record, check_key
 from api_gateway.places import Places
 from api_gateway.quotas import Quotas
+from api_gateway.specs import deadline_s, spec_of
 from infra import ids
 from infra.clock import Clock
 from infra.job_store import CREATED, JobStore, StoredJob, creation, life_ms
 from infra.logging import bound
 from infra.scripts import Call
-from infra.settings import Settings, TierName
+from infra.settings import Settings
 from infra.steps import StepRules, make_call
 from infra.tokens import Principal
 
-KIND = "retrieve"
-
 _LOG = logging.getLogger(__name__)
-
-_PREFIX = re.compile(r"^\s*/signal\s+(L[0-3])\s+(?=\S)", re.IGNORECASE)
-_DEPTHS: dict[str, TierName] = {"quick": "L1", "standard": "L2", "deep": "L3"}
-_TIERS: dict[str, TierName] = {each: each for each in get_args(TierName)}
-_UNKNOWN_TIER: TierName = "L3"  # the planner chooses a lower one and ends earlier
 
 _TASK = "plan"
 Ring = Callable[[Sequence[tuple[str, str]]], object]  # tasks and their steps; it must not raise
@@ -67,7 +58,7 @@ def caller_of(principal: Principal, request_id: str, idempotency_key: str | None
     )
 
 
-Asked = tuple[RetrieveRequest, Caller]
+Asked = tuple[AnyRequest, Caller]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +85,7 @@ class Made(Struct, frozen=True, kw_only=True):
 class _Draft:
     """A submission on its way. `is_known`: its key stands for an earlier one; `outcome`: how it ended."""
 
-    spec: JobSpec
+    spec: AnySpec
     caller: Caller
     is_known: bool = False
     outcome: Made | SignalSearchError | None = None
@@ -128,13 +119,12 @@ class Submissions:
     def _draft(self, asked: Asked) -> _Draft:
         request, caller = asked
         now_ms = self._tools.clock.now_ms()
-        spec = JobSpec(
+        spec = spec_of(
+            request,
             id=ids.job_id(now_ms),
-            kind=KIND,
             tenant=caller.tenant,
-            request=request,
             created_at_ms=now_ms,
-            deadline_ms=now_ms + int(self._deadline_s(request) * 1000),
+            deadline_ms=now_ms + int(deadline_s(request, self._settings) * 1000),
             result_ttl_s=request.result_ttl_s or self._settings.jobs.result_ttl_s,
             request_id=caller.request_id,
             token=caller.token,
@@ -146,10 +136,6 @@ class Submissions:
         except Invalid as error:
             draft.outcome = error
         return draft
-
-    def _deadline_s(self, request: RetrieveRequest) -> float:
-        asked = request.constraints.deadline_s
-        return asked if asked is not None else self._settings.jobs.deadline_s[tier_of(request)]
 
     def _claim(self, drafts: list[_Draft]) -> None:
         if not drafts:
@@ -193,12 +179,12 @@ class Submissions:
             draft.outcome = self._made(draft.spec, is_new=is_new == 1)
         self._tools.ring([(_TASK, f"{each.spec.id}/{_TASK}") for each in drafts])
 
-    def _calls(self, spec: JobSpec) -> list[Call]:
+    def _calls(self, spec: AnySpec) -> list[Call]:
         rules = step_rules(self._settings, ttl_ms=life_ms(spec))
         step = make_call(rules, f"{spec.id}/{_TASK}", _TASK)
         return [step, *creation(spec), self._tools.places.keep(spec)]
 
-    def _made(self, spec: JobSpec, *, is_new: bool) -> Made | Gone:
+    def _made(self, spec: AnySpec, *, is_new: bool) -> Made | Gone:
         if is_new:
             with bound(job_id=spec.id, request_id=spec.request_id):
                 _LOG.info("job accepted")
@@ -213,7 +199,9 @@ def _open(drafts: Iterable[_Draft], *, keyed: bool = False) -> list[_Draft]:
 
 def _claim_of(draft: _Draft) -> Claim:
     spec = draft.spec
-    record = Record(request=ids.digest(KIND, msgspec.json.encode(spec.request)), job_id=spec.id)
+    record = Record(
+        request=ids.digest(spec.kind, msgspec.json.encode(spec.request)), job_id=spec.id
+    )
     return Claim(tenant=spec.tenant, key=draft.key or "", record=record)
 
 
@@ -226,13 +214,3 @@ def step_rules(settings: Settings, *, ttl_ms: int) -> StepRules:
         max_attempts=queue.max_attempts,
         ttl_ms=ttl_ms,
     )
-
-
-def tier_of(request: RetrieveRequest) -> TierName:
-    """Return the tier the caller ordered (prefix, then depth, then required_tier), L2 when the planner decides."""
-    prefix = _PREFIX.match(request.query)
-    if prefix is not None:
-        return _TIERS[prefix[1].upper()]
-    if request.depth is not None:
-        return _DEPTHS[request.depth]
-    return _TIERS.get(request.constraints.required_tier or "", _UNKNOWN_TIER)

@@ -16,9 +16,11 @@ class BoundedBody:
     have, so that reading can stop.
     """
 
-    def __init__(self, encoding: str, limit: int) -> None:
-        """Start with the value of Content-Encoding; raises BadReply for one we did not ask for."""
+    def __init__(self, encoding: str, limit: int, *, plain: bool = False) -> None:
+        """Start with the value of Content-Encoding; raises BadReply for one we did not ask for (plain: for any)."""
         self._decoder = _decoder(encoding)
+        if plain and self._decoder is not None:
+            raise BadReply("The reply is compressed, which was not asked for.")
         self._limit = limit
         self._most_wire = limit + limit // 8 + _OVERHEAD
         self._parts = bytearray()

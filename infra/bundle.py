@@ -9,7 +9,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import AnySpec
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Invalid, TooLarge
 
@@ -25,7 +25,7 @@ class Bundle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a bundle holds. Entries keep their stream ids; `result` is the encoded result, empty for none."""
 
     version: int
-    spec: JobSpec
+    spec: AnySpec
     entries: tuple[tuple[str, LogEntry], ...]
     documents: tuple[Document, ...]
     result: bytes = b""
@@ -35,7 +35,7 @@ _DECODER = msgspec.msgpack.Decoder(Bundle)
 
 
 def pack(
-    spec: JobSpec, entries: Sequence[Located], documents: Iterable[Document], result: bytes
+    spec: AnySpec, entries: Sequence[Located], documents: Iterable[Document], result: bytes
 ) -> bytes:
     """Return a zstd archive. The same job gives the same bytes: documents are ordered by id."""
     bundle = Bundle(

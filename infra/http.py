@@ -118,7 +118,7 @@ class HttpClient:
             async with asyncio.timeout(deadline_s):
                 response = await transport.handle_async_request(request)
                 try:
-                    return await self._read(outgoing.url, response, limit, cut=cut)
+                    return await self._read(outgoing, response, limit, cut=cut)
                 finally:
                     await response.aclose()
 
@@ -139,7 +139,8 @@ class HttpClient:
         # Not `parsed.host`, here or for a Host header: it decodes Punycode, and refuses names the web has (emoji).
         if parsed.raw_host.decode("ascii") in self._mapped:
             parsed = parsed.copy_with(scheme="http")
-        named = {"host": parsed.netloc.decode("ascii"), "accept-encoding": ACCEPT_ENCODING}
+        encoding = "identity" if outgoing.plain else ACCEPT_ENCODING
+        named = {"host": parsed.netloc.decode("ascii"), "accept-encoding": encoding}
         sent = {**outgoing.headers, **named}
         limits = {"timeout": self._timeouts(), "target": outgoing.target}
         body = outgoing.body or None
@@ -150,9 +151,12 @@ class HttpClient:
         connect = self._fetch.connect_timeout_s
         return {"connect": connect, "read": total, "write": total, "pool": total}
 
-    async def _read(self, url: str, response: httpx.Response, limit: int, *, cut: bool) -> RawReply:
+    async def _read(
+        self, outgoing: Outgoing, response: httpx.Response, limit: int, *, cut: bool
+    ) -> RawReply:
         _check_headers(response, self._fetch.max_header_bytes)
-        body = BoundedBody(response.headers.get("content-encoding", ""), limit)
+        encoding = response.headers.get("content-encoding", "")
+        body = BoundedBody(encoding, limit, plain=outgoing.plain)
         async for chunk in response.aiter_raw():
             body.feed(chunk)
             if body.full and not cut:
@@ -160,7 +164,7 @@ class HttpClient:
             if body.full:
                 break
         return RawReply(
-            url=url,
+            url=outgoing.url,
             status=response.status_code,
             headers=_joined(response.headers),
             body=body.finish(),

@@ -9,6 +9,7 @@ from redis import Redis
 from signal_search.contracts.job import (
     TERMINAL_STATES,
     TRANSITIONS,
+    AnySpec,
     JobEvent,
     JobSpec,
     JobState,
@@ -25,7 +26,7 @@ _SCRIPTS = load(
     Path(__file__).with_name("lua"),
     *("job_watch", "job_create", "job_list", "job_transition", "job_end", "jobs_overdue"),
 )
-_SPEC = msgspec.json.Decoder(JobSpec)
+_SPEC = msgspec.json.Decoder(AnySpec)
 
 
 class _Caused(Struct, frozen=True):
@@ -45,7 +46,7 @@ LOOK_AFTER_MS = 30_000  # time for the step and the job of one submission to be 
 class StoredJob(Struct, frozen=True, kw_only=True):
     """What the store knows of a job without reading its log."""
 
-    spec: JobSpec
+    spec: AnySpec
     state: JobState
     finished_at_ms: int | None = None
     expires_at_ms: int | None = None
@@ -67,7 +68,7 @@ CREATED = 1
 """Which of the calls of `creation` answers whether the job is new."""
 
 
-def creation(spec: JobSpec, look_after_ms: int = LOOK_AFTER_MS) -> list[Call]:
+def creation(spec: AnySpec, look_after_ms: int = LOOK_AFTER_MS) -> list[Call]:
     """Return the calls that create a queued job: its watch, the job itself (1: created, 0: it exists), its listing.
 
     In this order, so that no job is ever without a watch; one whose job never came is forgotten when it is due.
@@ -91,7 +92,7 @@ class JobStore:
         """Work on `redis`."""
         self._redis = redis
 
-    def create(self, spec: JobSpec, *, look_after_ms: int = LOOK_AFTER_MS) -> bool:
+    def create(self, spec: AnySpec, *, look_after_ms: int = LOOK_AFTER_MS) -> bool:
         """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists.
 
         look_after_ms: milliseconds after its submission from which `overdue` names it, until it is forgotten.
@@ -158,6 +159,12 @@ class JobStore:
                 self._redis, [keys.open_jobs()], (now_ms, limit, again_ms)
             )
         return [each.decode() for each in cast("list[bytes]", found)]
+
+    def open_jobs(self) -> list[str]:
+        """Return the ids of all jobs that are looked after, oldest first."""
+        with store_errors():
+            found = cast("list[bytes]", self._redis.zrange(keys.open_jobs(), 0, -1))
+        return [each.decode() for each in found]
 
     def forget(self, job_id: str) -> None:
         """Look no longer after a job: it has ended, and nothing of it is left anywhere."""

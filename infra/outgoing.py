@@ -8,12 +8,16 @@ from typing_extensions import override
 
 
 class Outgoing(Struct, frozen=True, kw_only=True):
-    """What is to be sent. Headers and query may hold a key, so none of it shows in a representation."""
+    """What is to be sent. Headers and query may hold a key, so none of it shows in a representation.
+
+    plain: a body without content encoding is asked for, and any other refused unread.
+    """
 
     url: str
     headers: Mapping[str, str]
     method: str = "GET"
     body: bytes = b""
+    plain: bool = False
 
     @override
     def __repr__(self) -> str:

@@ -1,37 +1,87 @@
-"""The section `search` of the settings: the figures of the search layer, with their bounds."""
+"""The section `search`: figures of the search layer, the operator's model, generation of scorers, requests at a time.
 
-from typing import Annotated, Self
+Names, defaults and bounds are those of the scorer guide; a nested table `agent` is read as the three flat names.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from signal_search.contracts.search_plan import SearchIntent
+import re
+from typing import Annotated, Any, Literal
 
-from infra.sections import Share
+from pydantic import ConfigDict, Field, SecretStr, field_validator, model_validator
 
-_ROUNDING = 1e-9
+from infra.hit_section import HitFigures
+
+# http or https, a host, and neither credentials nor a query nor a fragment.
+_ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", re.IGNORECASE)
+_NESTED = ("base_url", "api_key", "model")
 
 
-class SearchWeights(BaseModel):
-    """What the parts of a hit's score count for: together 1, so that a score stays between 0 and 1."""
+class Search(HitFigures):
+    """Search and its model. Generation is off unless switched on, whatever `agent_enabled` says."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    keyword: Share
-    freshness: Share
-    authority: Share
+    agent_enabled: bool
+    agent_base_url: Annotated[str, Field(max_length=2048)]
+    agent_model: Annotated[str, Field(max_length=200)]
+    agent_api_key: SecretStr = SecretStr("")
+    agent_timeout_s: Annotated[float, Field(ge=1.0, le=120.0)]
+    agent_max_tokens: Annotated[int, Field(ge=64, le=4096)]
 
-    @model_validator(mode="after")
-    def _add_up(self) -> Self:
-        if abs(self.keyword + self.freshness + self.authority - 1.0) > _ROUNDING:
-            msg = "keyword, freshness and authority must add up to 1"
+    scorer_generation_enabled: bool
+    scorer_generation_max_concurrency: Annotated[int, Field(ge=1, le=32)]
+    scorer_search_max_concurrency: Annotated[int, Field(ge=1, le=64)]
+    scorer_generation_timeout: Annotated[float, Field(ge=1.0, le=120.0)]
+    scorer_generation_max_tokens: Annotated[int, Field(ge=64, le=4096)]
+    scorer_generation_total_tokens: Annotated[int, Field(ge=1024, le=65_536)]
+    scorer_generation_max_response_bytes: Annotated[int, Field(ge=1024, le=262_144)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flatten(cls, value: Any) -> Any:
+        """Read a nested `agent` table as the flat names; a flat name that is set wins."""
+        nested = value.get("agent") if isinstance(value, dict) else None
+        if not isinstance(nested, dict) or not set(nested) <= set(_NESTED):
+            return value
+        rest = {name: each for name, each in value.items() if name != "agent"}
+        named = {f"agent_{name}": each for name, each in nested.items()}
+        return {**rest, **{name: each for name, each in named.items() if not rest.get(name)}}
+
+    @field_validator("agent_base_url", "agent_model", mode="after")
+    @classmethod
+    def _is_trimmed(cls, value: str) -> str:
+        return value.strip()
+
+    @field_validator("agent_base_url", mode="after")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if value and not _ADDRESS.fullmatch(value):
+            msg = "must be an http or https address without user information, query or fragment"
             raise ValueError(msg)
-        return self
+        return value
 
+    @field_validator("agent_api_key", mode="after")
+    @classmethod
+    def _is_sendable(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            msg = "must be visible ASCII without blanks, to stand in a header"
+            raise ValueError(msg)
+        return SecretStr(key)
 
-class Search(BaseModel):
-    """Figures of the search layer. Weights by intent; what is not given for one stays as in the defaults."""
+    @property
+    def has_model(self) -> bool:
+        """Return whether address, key and name of a model are all there."""
+        return bool(
+            self.agent_base_url and self.agent_model and self.agent_api_key.get_secret_value()
+        )
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    @property
+    def generates(self) -> bool:
+        """Return whether scorers can be generated here; whether the model answers is another question."""
+        return self.scorer_generation_enabled and self.has_model
 
-    per_source: Annotated[int, Field(ge=1, le=100)]
-    domain_boost: Share
-    weights: dict[SearchIntent, SearchWeights]
+    def concurrency(self, kind: Literal["generate", "search"]) -> int:
+        """Return how many requests of a kind may be at work at a time, per process and in the deployment."""
+        if kind == "generate":
+            return self.scorer_generation_max_concurrency
+        return self.scorer_search_max_concurrency

@@ -257,6 +257,7 @@ class Gateway(_Section):
     newcomer_share: Share
     slot_ttl_s: Seconds
     tokens_file: str
+    admin_detail: Literal["object", "string"]
 
 
 class FlowerSettings(_Section):

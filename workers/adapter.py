@@ -86,6 +86,7 @@ class DocumentFacts(Struct, frozen=True, kw_only=True):
     work_type: str = ""
     source_type: SourceType = "unknown"
     retracted: bool = False
+    citations: int | None = None
     record: bool = True
     extraction_ratio: float = 1.0
     signals: tuple[str, ...] = ()

@@ -1,11 +1,6 @@
-"""POST /v1/retrieve: submit a job, and wait for it if asked to.
-
-The one address that is called often, so it is answered in front of the framework, which would cost as much again as
-the submission; the framework has the address too, for its other spellings and methods.
-"""
+"""POST /v1/retrieve: submit a job, and wait for it if asked to."""
 
 import math
-from collections.abc import Callable
 from typing import cast
 from urllib.parse import parse_qsl
 
@@ -15,36 +10,17 @@ from litestar.concurrency import sync_to_thread
 from signal_search.contracts.job import TERMINAL_STATES, Job
 from signal_search.errors import Busy
 
-from api_gateway.asgi import App, Receive, Scope, Send, header
+from api_gateway.asgi import Receive, Scope, header
 from api_gateway.decode import decode_request
 from api_gateway.desk import RETRY_AFTER_S
 from api_gateway.door import Door, HttpRequest, door_of
 from api_gateway.params import wait_s
-from api_gateway.problems import Answer, answered, send_answer
+from api_gateway.problems import Answer
 from api_gateway.replies import JSON
 from api_gateway.submission import Caller, caller_of
 from api_gateway.watch import Hearing
 
 PATH = "/v1/retrieve"
-
-
-class HotPath:
-    """Answers submissions itself and leaves the rest to the framework."""
-
-    def __init__(self, app: App, door: Callable[[], Door]) -> None:
-        """Stand before `app`; `door` gives the tools, once they are open."""
-        self._app = app
-        self._door = door
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection that was admitted."""
-        if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        scope["path_template"] = PATH
-        body = (await receive())["body"]  # whole: the layer before has read it
-        ready = submit(self._door(), scope, body, receive)
-        await send_answer(send, await answered(ready, scope["state"]["request_id"]))
 
 
 @post(PATH)
@@ -62,12 +38,12 @@ async def submit(door: Door, scope: Scope, body: bytes, receive: Receive) -> Ans
     With `wait`: 200 with the result if the job ends in time, the error of a job without a result, else 202.
     """
     seconds = wait_s(_params(scope), most=door.settings.gateway.max_wait_s)
-    caller = _caller(scope)
+    caller = caller_in(scope)
     job, is_new = await door.intake.submit(decode_request(body), caller)
     headers = {"content-type": JSON, "location": job.links["self"]}
     if not is_new:
         headers["idempotency-replayed"] = "true"
-    if seconds and await _ends(door, job, seconds, receive):
+    if seconds and await ends(door, job, seconds, receive):
         result = await sync_to_thread(door.desk.result, job.id, caller.tenant)
         return Answer(status=200, headers=headers, body=result)
     if job.state not in TERMINAL_STATES:
@@ -82,13 +58,15 @@ def _params(scope: Scope) -> dict[str, str]:
     return dict(reversed(pairs))  # of a parameter that comes twice, the first
 
 
-def _caller(scope: Scope) -> Caller:
+def caller_in(scope: Scope) -> Caller:
+    """Return on whose behalf, and under which key, a request came."""
     state = scope["state"]
     key = header(scope, b"idempotency-key")
     return caller_of(state["principal"], state["request_id"], key)
 
 
-async def _ends(door: Door, job: Job, seconds: int, receive: Hearing) -> bool:
+async def ends(door: Door, job: Job, seconds: float, receive: Hearing) -> bool:
+    """Return whether the job ends within so many seconds, while its caller listens and there is a place to wait."""
     try:
         return await door.watch.ended(job.id, within_s=seconds, receive=receive)
     except Busy:  # the job is made; that nobody can wait for it here is no reason to refuse it

@@ -18,14 +18,13 @@ from pydantic.fields import FieldInfo
 from signal_search.errors import SignalSearchError, all_error_classes
 
 from infra import keys
+from infra.manifest import comments
 from infra.settings import DEFAULTS, Settings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ROOMS = ("sdk/src/signal_search", "api_gateway", "workers", "scoring", "budget", "infra")
 PREFIX = "SIGNAL_SEARCH_"
-_COMMENT = re.compile(r"^(?P<name>[A-Za-z0-9_]+)\s*=\s*[^#]*?(#\s*(?P<comment>.*))?$")
-_SECTION = re.compile(r"^\[(?P<name>[A-Za-z0-9_.]+)\]\s*(#\s*(?P<comment>.*))?$")
 
 
 def pages() -> dict[str, str]:
@@ -117,7 +116,11 @@ def settings_paths(
 
 def _setting_row(dotted: str, field: FieldInfo, defaults: dict[str, Any]) -> str:
     default = _default(dotted, defaults)
-    return f"| `{dotted}` | {_kind(field)} | {default} | {comments().get(dotted, '')} |"
+    return f"| `{dotted}` | {_kind(field)} | {default} | {_comment(dotted)} |"
+
+
+def _comment(dotted: str) -> str:
+    return comments().get(dotted, "").replace("|", "\\|")
 
 
 def _default(dotted: str, defaults: dict[str, Any]) -> str:
@@ -157,21 +160,6 @@ def _bound(mark: object) -> str:
             return f"{sign} {getattr(mark, name)}"
     pattern = getattr(mark, "pattern", None)
     return f"matching `{pattern}`" if pattern else ""
-
-
-def comments() -> dict[str, str]:
-    """Return the comment that stands beside a setting in defaults.toml, by dotted name."""
-    found: dict[str, str] = {}
-    section = ""
-    for line in DEFAULTS.read_text(encoding="utf-8").splitlines():
-        heading, setting = _SECTION.match(line), _COMMENT.match(line)
-        match = heading or setting
-        if heading:
-            section = heading["name"] + "."
-        name = section.rstrip(".") if heading else f"{section}{setting['name']}" if setting else ""
-        if match and match["comment"]:
-            found[name] = match["comment"].replace("|", "\\|")
-    return found
 
 
 def keys_page() -> str:

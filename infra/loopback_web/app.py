@@ -25,6 +25,7 @@ from infra.loopback_web.grok import Grok
 from infra.loopback_web.hackernews import HackerNews
 from infra.loopback_web.internetarchive import InternetArchive
 from infra.loopback_web.mdn import Mdn
+from infra.loopback_web.model import Model
 from infra.loopback_web.official_hosts import OFFICIAL_HOSTS, official_sites
 from infra.loopback_web.openlibrary import OpenLibrary
 from infra.loopback_web.registers import registers
@@ -62,6 +63,8 @@ HOSTS = (
     "openlibrary.org",
     "crates.io",
     "developer.mozilla.org",
+    "model.test",
+    "api.deepseek.com",
     "datatracker.ietf.org",
     "www.rfc-editor.org",
     "services.nvd.nist.gov",
@@ -100,6 +103,8 @@ def sites(*, enforce_pace: bool) -> dict[str, Host]:
         "openlibrary.org": OpenLibrary(enforce_pace=enforce_pace),
         "crates.io": CratesIo(enforce_pace=enforce_pace),
         "developer.mozilla.org": Mdn(),
+        "model.test": Model(),
+        "api.deepseek.com": Model(),
         "datatracker.ietf.org": rfcs.datatracker,
         "www.rfc-editor.org": rfcs.editor,
         "services.nvd.nist.gov": Nvd(enforce_pace=enforce_pace),
@@ -260,7 +265,12 @@ async def _send(send: Send, answer: Answer, method: str, *, stall_s: float = 0.0
         await send({"type": "http.response.body", "body": body[:half], "more_body": True})
         await asyncio.sleep(stall_s)
         body = body[half:]
-    await send({"type": "http.response.body", "body": body})
+    for place in range(len(body) if answer.drip_s else 0):
+        await asyncio.sleep(answer.drip_s)
+        await send(
+            {"type": "http.response.body", "body": body[place : place + 1], "more_body": True}
+        )
+    await send({"type": "http.response.body", "body": b"" if answer.drip_s else body})
 
 
 async def _reset(scope: Scope) -> None:

@@ -43,6 +43,7 @@ class Paper(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     issued: list[int] = []
     retracts: str = ""
     retracted_by: str = ""
+    cited: int = 0
 
 
 class Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

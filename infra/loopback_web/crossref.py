@@ -231,7 +231,7 @@ def _record(paper: Paper) -> dict[str, object]:
         "language": paper.language,
         "prefix": "10.5555",
         "source": "Crossref",
-        "is-referenced-by-count": 0,
+        "is-referenced-by-count": paper.cited,
         "URL": f"https://doi.org/{paper.doi}",
         "update-to": _update(paper.retracts),
         "updated-by": _update(paper.retracted_by),

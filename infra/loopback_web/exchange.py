@@ -28,15 +28,20 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A reply. `delay_s` passes before it is sent; `complaint` is written to the log: what a strict host disliked."""
+    """A reply. `delay_s` passes before it is sent; `complaint` is written to the log: what a strict host disliked.
+
+    drip_s: passes before each of the body's bytes, which leave one by one.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = {}
     delay_s: float = 0.0
+    drip_s: float = 0.0
     complaint: str = ""
 
 
+JSON = "application/json; charset=utf-8"
 Host = Callable[[Ask], Answer]
 
 

@@ -171,7 +171,7 @@ def _record(paper: Paper, number_: int) -> dict[str, object]:
             "source": _venue(paper, is_preprint=is_preprint),
         },
         "authorships": [_authorship(name) for name in paper.authors],
-        "cited_by_count": 0,
+        "cited_by_count": paper.cited,
         "biblio": _biblio(paper),
         "is_retracted": bool(paper.retracted_by),
         "is_paratext": paper.type == "component",

@@ -133,6 +133,7 @@ def _full(paper: Paper) -> dict[str, object]:
         else None,
         "publicationTypes": kinds.get(paper.type),
         "authors": [{"authorId": None, "name": name} for name in paper.authors],
+        "citationCount": paper.cited,
         "isOpenAccess": False,
         "openAccessPdf": {"url": "", "status": None, "license": None},
     }

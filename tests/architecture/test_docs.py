@@ -28,7 +28,7 @@ from signal_search.contracts.query import RetrieveRequest, Tier
 from signal_search.contracts.result import Result, StopReason
 from signal_search.contracts.source import SkipReason
 
-from api_gateway.openapi import ENDPOINTS
+from api_gateway.endpoints import ENDPOINTS
 from infra.loopback_web.app import HOSTS
 from infra.settings import Settings, load
 

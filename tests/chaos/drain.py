@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import RetrieveSpec
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.trace import CallRefused
 
@@ -87,9 +87,8 @@ class Drain:
             self._ask_stock()
             return
         rules = step_rules(self._settings)
-        spec = JobSpec(
+        spec = RetrieveSpec(
             id=_JOB,
-            kind="retrieve",
             tenant="local",
             request=RetrieveRequest(query="Nothing is asked."),
             created_at_ms=1,

@@ -15,7 +15,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api_gateway.app import ROUTES
-from api_gateway.openapi import DESCRIPTION, ENDPOINTS
+from api_gateway.endpoints import ENDPOINTS
+from api_gateway.openapi import DESCRIPTION
 from infra.settings import load
 from tests.fakes.gateway import running
 
@@ -25,7 +26,13 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-TRIED = [each for each in ENDPOINTS if each.path not in {"/readyz", "/metrics"}]
+# A valid change of settings would be written to the working folder: tests/contract/test_admin.py has one of its own.
+WRITES = ("put", "/v1/admin/config")
+TRIED = [
+    each
+    for each in ENDPOINTS
+    if each.path not in {"/readyz", "/metrics"} and (each.method, each.path) != WRITES
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +46,9 @@ def address(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("endpoint", TRIED, ids=lambda each: f"{each.method} {each.path}")
 def test_generated_requests_get_what_is_described(endpoint, address: str, redis: Redis):
+    # Where generation is off, and it is unless switched on, 503 is the answer to a request that is well.
+    expected_503 = endpoint.path == "/v1/scoring/generate"
+    checks = [each for each in CHECKS if not expected_503 or each is not not_a_server_error]
     operation = schemathesis.openapi.from_dict(DESCRIPTION)[endpoint.path][endpoint.method]
 
     @given(case=operation.as_strategy())
@@ -51,7 +61,7 @@ def test_generated_requests_get_what_is_described(endpoint, address: str, redis:
         suppress_health_check=list(HealthCheck),
     )
     def try_one(case: Case) -> None:
-        case.call_and_validate(base_url=address, checks=CHECKS)
+        case.call_and_validate(base_url=address, checks=checks)
 
     try_one()
 

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import AnySpec, RetrieveSpec
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.query import Intent, RetrieveRequest, Tier
 from signal_search.contracts.result import Stop, StopReason
@@ -26,17 +26,16 @@ from workers.pipeline.rules import snapshot, to_log
 NOW_MS = 1_790_000_000_000
 
 
-def a_job(**changes: Any) -> JobSpec:
+def a_job(**changes: Any) -> RetrieveSpec:
     values: dict[str, Any] = {
         "id": "job_1",
-        "kind": "retrieve",
         "tenant": "local",
         "request": RetrieveRequest(query="How high is Mount Ansel?"),
         "created_at_ms": NOW_MS,
         "deadline_ms": NOW_MS + 60_000,
         "result_ttl_s": 600,
     }
-    return JobSpec(**{**values, **changes})
+    return RetrieveSpec(**{**values, **changes})
 
 
 def a_plan(**changes: Any) -> Plan:
@@ -158,7 +157,7 @@ def stopped(*evidence: str, **changes: Any) -> Stopped:
     )
 
 
-def a_log(*entries: Entry, job: JobSpec | None = None, **plan: Any) -> list[LogEntry]:
+def a_log(*entries: Entry, job: AnySpec | None = None, **plan: Any) -> list[LogEntry]:
     """Submitted, planned (keywords are those of the plan), then what is given."""
     submitted = Submitted(at_ms=NOW_MS, key="submitted", job=job or a_job())
     return cast("list[LogEntry]", [submitted, planned(**plan), *entries])

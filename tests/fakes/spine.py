@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 from signal_search.contracts.budget import Dimension
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import RetrieveSpec
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs, Tier
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import FetchOutcome, FetchState, Link, Parsed, Request
@@ -236,7 +236,7 @@ class Spine:
 
     # --- a job ---
 
-    def submit(self, job_id: str = "job_1", **changes: Any) -> JobSpec:
+    def submit(self, job_id: str = "job_1", **changes: Any) -> RetrieveSpec:
         spec = a_job(
             **{
                 "id": job_id,

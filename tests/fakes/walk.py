@@ -12,11 +12,14 @@ import msgspec
 import pytest
 import zstandard
 from redis import Redis
+from signal_search.contracts.job import AnyRequest
+from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import FetchOutcome, Request
 from signal_search.contracts.trace import Entry
 
+from api_gateway.specs import spec_of
 from infra.http import RawReply
 from infra.settings import Settings, current, load
 from tests.fakes.builders import a_job
@@ -78,6 +81,7 @@ class Walk:
 
     def __init__(self, settings: Settings) -> None:
         self.bells: list[tuple[str, str]] = []
+        self.keep_looking = False  # for steps whose time has come, as the reconciler does
         self.tools: Toolbox = open_toolbox(settings, lambda *bell: self.bells.append(bell))
 
     def ask(self, query: str, *only: str, job_id: str = "job_1") -> None:
@@ -88,6 +92,34 @@ class Walk:
         spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
         self.tools.store.create(spec)
         self.tools.start(f"{job_id}/plan", "plan")
+
+    def submit(
+        self, request: AnyRequest, job_id: str = "job_1", *, deadline_s: float = 20.0
+    ) -> None:
+        """Submit a job of the kind that the request is of."""
+        now_ms = self.tools.clock.now_ms()
+        spec = spec_of(
+            request,
+            id=job_id,
+            tenant="local",
+            created_at_ms=now_ms,
+            deadline_ms=now_ms + int(deadline_s * 1000),
+            result_ttl_s=600,
+        )
+        self.tools.store.create(spec)
+        self.tools.start(f"{job_id}/plan", "plan")
+
+    def play(self, job_id: str = "job_1") -> None:
+        """Play until the job is over."""
+        asyncio.run(self._play([job_id]))
+
+    def outcome(self, job_id: str = "job_1") -> AnyResult:
+        """Play until the job is over, and return its result of whatever kind."""
+        asyncio.run(self._play([job_id]))
+        found = self.tools.store.result(job_id)
+        self.tools.redis.close()
+        assert found is not None
+        return decode_result(found)
 
     async def _play(self, jobs: Iterable[str]) -> None:
         exchanges = Exchanges(self.tools.settings, self.tools.clock)
@@ -105,6 +137,8 @@ class Walk:
 
     async def _work(self) -> None:
         bells, self.bells[:] = list(dict.fromkeys(self.bells)), []
+        if self.keep_looking:
+            bells += [(task, step_id) for step_id, task in self.tools.steps.overdue()]
         for task, step_id in bells:
             await asyncio.to_thread(attempt, self.tools, step_id, WORK[task])
 

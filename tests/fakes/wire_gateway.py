@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from signal_search.citations import FORMATS, export
-from signal_search.contracts.job import TERMINAL_STATES, Job, JobSpec, JobState, Progress
+from signal_search.contracts.job import TERMINAL_STATES, Job, JobState, Progress, RetrieveSpec
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
 from signal_search.contracts.query import Intent, RetrieveRequest, Tier
 from signal_search.contracts.result import Result
@@ -41,9 +41,8 @@ BUNDLE = b"(\xb5/\xfd\x00\r\nbytes"
 def a_log(state: JobState = JobState.SUCCEEDED) -> list[LogEntry]:
     """Return the log of a small job."""
     request = RetrieveRequest(query="What is WAL?")
-    spec = JobSpec(
+    spec = RetrieveSpec(
         id=JOB_ID,
-        kind="retrieve",
         tenant="t",
         request=request,
         created_at_ms=NOW_MS,

@@ -13,7 +13,7 @@ from scoring.stop_rule import Arrival, Evidence, QuestionEvidence
 from workers.pipeline.evidence import arrived_documents, usage_of, within_constraints
 from workers.pipeline.reading import SPEAKS, Reading
 from workers.pipeline.rules import Rules
-from workers.pipeline.state import FetchView, JobView
+from workers.pipeline.state import FetchView, JobView, retrieve_request
 
 _TOP = 3  # passages per question that can be in an answer
 _COUNTED = frozenset({"tokens", "fetches", "bytes"})
@@ -42,7 +42,7 @@ def counted_documents(
     """Return the documents that count now, in plan order, within the caller's constraints."""
     _plan, spec = view.require()
     arrived = arrived_documents(counted_fetches(view, at), documents)
-    return within_constraints(arrived, spec.request.constraints, at.now_ms)
+    return within_constraints(arrived, retrieve_request(spec).constraints, at.now_ms)
 
 
 def assess(view: JobView, documents: Mapping[str, Document], rules: Rules, at: Moment) -> Evidence:

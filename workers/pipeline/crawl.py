@@ -1,24 +1,20 @@
 """The crawl step: one source is asked one question. Builds the requests and offers them; never fetches or waits."""
 
 from signal_search.contracts.budget import Amounts, Dimension
-from signal_search.contracts.job import JobSpec
-from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
-from signal_search.contracts.source import SkipReason, SourceQuery
+from signal_search.contracts.plan import Plan
+from signal_search.contracts.source import SkipReason
 from signal_search.contracts.trace import CallStarted
 from signal_search.errors import SignalSearchError
 
 from budget.ledger import Short
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
-from workers.pipeline.evidence import as_range, utc_day
+from workers.pipeline.kinds import strategy_of
 from workers.pipeline.offers import offer
 from workers.pipeline.purses import levels_of
 from workers.pipeline.refusal import refuse
 from workers.pipeline.state import CallView, fold
 from workers.pipeline.wanted import Wanted
-from workers.planning.expand import terms_for
-from workers.planning.rounds import rewrite
-from workers.registry import Source
 from workers.toolbox import Toolbox
 
 _HOLD_MS = 60_000
@@ -45,7 +41,8 @@ def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
     except SignalSearchError as error:
         refuse(tools, stored.spec.id, call.call.id, SkipReason.NOT_CONFIGURED, error.message)
         return
-    requests = source.adapter.build(ask_of(tools, plan, call.call, source, stored.spec))
+    ask = strategy_of(stored.spec).ask(tools, plan, call.call, source, stored)
+    requests = source.adapter.build(ask)
     searches = sum(each.kind == "api" for each in requests)
     if not _pay(tools, stored, call, {Dimension.CALLS: 1, Dimension.SEARCHES: searches}):
         return
@@ -77,27 +74,3 @@ def _pay(tools: Toolbox, stored: StoredJob, call: CallView, cost: Amounts) -> bo
         return False
     tools.ledger.settle(hold, cost)
     return True
-
-
-def ask_of(
-    tools: Toolbox, plan: Plan, call: PlannedCall, source: Source, spec: JobSpec
-) -> SourceQuery:
-    """Return what a source is asked: one sub-question in its words, or the whole question for a shared call."""
-    question = next((each for each in plan.questions if each.id == call.question_id), None)
-    if source.adapter.shared or question is None:
-        question = SubQuestion(id="", text=plan.query, terms=_all_terms(plan))
-    question = rewrite(question, call.round)
-    languages = source.row.languages
-    language = languages[0] if len(languages) == 1 else plan.language
-    now_ms = tools.clock.now_ms()
-    return SourceQuery(
-        text=question.text,
-        terms=terms_for(question, language),
-        language=plan.language,
-        freshness=as_range(spec.request.constraints.freshness, now_ms),
-        today=utc_day(now_ms).isoformat(),
-    )
-
-
-def _all_terms(plan: Plan) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(term for each in plan.questions for term in each.terms))

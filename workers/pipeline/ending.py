@@ -3,9 +3,9 @@
 import msgspec
 import structlog
 from signal_search.contracts.job import JobEvent, JobState
-from signal_search.contracts.result import Result
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.trace import Ended
-from signal_search.errors import SignalSearchError
+from signal_search.errors import Position, SignalSearchError
 
 from budget.policy import job_level
 from budget.slots import free_job
@@ -33,7 +33,7 @@ def end_job(
     job_id: str,
     event: JobEvent,
     *,
-    result: Result | None = None,
+    result: AnyResult | None = None,
     error: SignalSearchError | None = None,
 ) -> bool:
     """End a job with its result or error, once; then clear its fetches, holds and steps. False if it had ended."""
@@ -47,6 +47,9 @@ def end_job(
         state=_STATES[event],
         error_code=error.code if error else "",
         error_message=error.message if error else "",
+        error_field=(error.field or "") if error else "",
+        error_position=_position_of(error),
+        candidate_index=error.candidate_index if error else None,
         result_digest=digest(raw) if raw else "",
     )
     was_open = tools.store.end(stored.spec, event, ended, result=raw) is not None
@@ -54,6 +57,11 @@ def end_job(
     if was_open:
         _tell(tools, stored, ended)
     return was_open
+
+
+def _position_of(error: SignalSearchError | None) -> Position | None:
+    position = error.position if error is not None else None
+    return position if isinstance(position, Position) else None
 
 
 def _tell(tools: Toolbox, stored: StoredJob, ended: Ended) -> None:

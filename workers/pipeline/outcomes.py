@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import AnySpec
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import SourceOutcome, StopReason
 from signal_search.contracts.source import FetchState, SkipReason
@@ -19,10 +19,10 @@ from infra.clock import iso_until
 from workers.fetching.stored_reply import STALE
 from workers.pipeline.evidence import arrived_documents
 from workers.pipeline.follow_ups import redirect_of, site_after
-from workers.pipeline.state import CallView, FetchView, JobView
+from workers.pipeline.state import CallView, FetchView, JobView, retrieve_request
 
 
-class _Trouble(NamedTuple):
+class Trouble(NamedTuple):
     """Why something of a source is missing: missed (the world's doing) or skipped (ours)."""
 
     state: FetchState
@@ -55,7 +55,7 @@ def _outcome(
     fetches = [each for call in calls for each in call.in_order()]
     ends = [each.finished for each in fetches if each.finished is not None]
     arrived = arrived_documents(fetches, documents)
-    troubles = [each for call in calls for each in _troubles(view, call)]
+    troubles = [each for call in calls for each in troubles_of(view, call)]
     state = _state(ends, arrived, troubles, counted)
     worst = troubles[0] if troubles and state in {"failed", "refused", "partly"} else None
     return SourceOutcome(
@@ -72,7 +72,7 @@ def _outcome(
 def _state(
     ends: Sequence[FetchFinished],
     arrived: Sequence[Document],
-    troubles: Sequence[_Trouble],
+    troubles: Sequence[Trouble],
     counted: set[str],
 ) -> str:
     """Return answered, partly, filtered, failed, no_results, refused or not_asked.
@@ -91,15 +91,15 @@ def _state(
     return "refused" if troubles else "not_asked"
 
 
-def _troubles(view: JobView, call: CallView) -> Iterator[_Trouble]:
+def troubles_of(view: JobView, call: CallView) -> Iterator[Trouble]:
     """Yield what is missing of a call, in its order; the first missed one, if any, before what we skipped."""
     found = [each for fetch in call.in_order() if (each := _trouble(view, call, fetch))]
     yield from sorted(found, key=lambda each: each.state != FetchState.MISSED)
     if call.refused is not None:
-        yield _Trouble(FetchState.SKIPPED, call.refused.reason, call.refused.detail)
+        yield Trouble(FetchState.SKIPPED, call.refused.reason, call.refused.detail)
 
 
-def _trouble(view: JobView, call: CallView, fetch: FetchView) -> _Trouble | None:
+def _trouble(view: JobView, call: CallView, fetch: FetchView) -> Trouble | None:
     end = fetch.finished
     if end is None:
         return None
@@ -107,29 +107,29 @@ def _trouble(view: JobView, call: CallView, fetch: FetchView) -> _Trouble | None
         return _stood_in_for(end)
     if end.state == FetchState.REDIRECTED:
         return _lost_redirect(view, call, fetch)
-    return _Trouble(FetchState(end.state), end.reason, end.detail, end.until_ms)
+    return Trouble(FetchState(end.state), end.reason, end.detail, end.until_ms)
 
 
-def _stood_in_for(end: FetchFinished) -> _Trouble | None:
+def _stood_in_for(end: FetchFinished) -> Trouble | None:
     """Return what failed where an older reply was served in its place, None where the reply is its origin's."""
     if end.reason != STALE:
         return None
-    return _Trouble(FetchState.MISSED, STALE, end.detail, end.until_ms)
+    return Trouble(FetchState.MISSED, STALE, end.detail, end.until_ms)
 
 
-def _lost_redirect(view: JobView, call: CallView, fetch: FetchView) -> _Trouble | None:
+def _lost_redirect(view: JobView, call: CallView, fetch: FetchView) -> Trouble | None:
     """Return why a redirect was not followed, None when it was or when the job stopped before its turn."""
     if redirect_of(fetch.fetch_id) in call.fetches or fetch.queued is None:
         return None
     if fetch.finished and site_after(fetch.queued.request, fetch.finished.redirect_to) is None:
-        return _Trouble(FetchState.SKIPPED, SkipReason.ADDRESS, "the redirect leaves the site")
+        return Trouble(FetchState.SKIPPED, SkipReason.ADDRESS, "the redirect leaves the site")
     if view.stopped is None or view.stopped.stop.reason == StopReason.DEADLINE:
         return None
-    return _Trouble(FetchState.MISSED, BadReply.code, "redirected too often")
+    return Trouble(FetchState.MISSED, BadReply.code, "redirected too often")
 
 
 def warnings_of(
-    plan: Plan, cited: Sequence[Document], evidence: Sequence[Document], spec: JobSpec
+    plan: Plan, cited: Sequence[Document], evidence: Sequence[Document], spec: AnySpec
 ) -> tuple[str, ...]:
     """Return what the reader should know: constraints not honoured, retracted works, unknown dates."""
     found = [
@@ -138,7 +138,7 @@ def warnings_of(
         for name in use.not_honoured
     ]
     found += [f"retracted or withdrawn: {each.url}" for each in cited if each.retracted]
-    if spec.request.constraints.freshness:
+    if retrieve_request(spec).constraints.freshness:
         undated = sum(not each.published for each in evidence)
         found += [f"documents without a publication date: {undated}"] if undated else []
     return tuple(found)
@@ -148,7 +148,7 @@ def degradations_of(view: JobView) -> tuple[str, ...]:
     """Return what is missing although it was planned, counted by source and reason."""
     counts: Counter[tuple[str, str]] = Counter()
     for call in view.calls.values():
-        counts.update((call.call.source_id, each.reason) for each in _troubles(view, call))
+        counts.update((call.call.source_id, each.reason) for each in troubles_of(view, call))
     return tuple(
         f"{source_id}: {reason}" + (f" ({number} times)" if number > 1 else "")
         for (source_id, reason), number in counts.items()

@@ -1,18 +1,18 @@
 """The plan step: the question becomes a plan, the plan a purse and one crawl step per call."""
 
-import msgspec
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.trace import Planned
-from signal_search.errors import Invalid
+from signal_search.errors import Refused
 
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
 from workers.pipeline.ending import end_job
+from workers.pipeline.kinds import strategy_of
 from workers.pipeline.purses import open_purses
 from workers.pipeline.rules import snapshot, to_log
 from workers.pipeline.state import fold
-from workers.planning.planner import make_plan
+from workers.pipeline.strategy import Strategy
 from workers.toolbox import Toolbox
 
 
@@ -23,12 +23,14 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     if stored is None or stored.is_finished:
         return Leave()
     tools.store.transition(job_id, JobEvent.PLAN)
+    strategy = strategy_of(stored.spec)
     try:
-        _refuse_unknown(tools, stored)
-    except Invalid as error:
+        strategy.check(tools, stored)
+    except Refused as error:
         end_job(tools, job_id, JobEvent.FAIL, error=error)
         return Leave()
-    made = fold(entry for _id, entry in tools.log.read(job_id)).plan or _make(tools, stored)
+    made = fold(entry for _id, entry in tools.log.read(job_id)).plan
+    made = made or _make(tools, stored, strategy)
     open_purses(tools, stored, made)
     # Before the calls, that ring it: until then it has nothing to look at.
     recheck_ms = int(tools.settings.queue.recheck_s * 1000)
@@ -44,37 +46,9 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     return Leave()
 
 
-def _refuse_unknown(tools: Toolbox, stored: StoredJob) -> None:
-    """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to.
-
-    One that only lacks its key or address does exist: its call will say `not_configured`, the others are asked.
-    """
-    for name in stored.spec.request.constraints.source_prefs.only:
-        if (":" in name or "." not in name) and not tools.registry.lacks_setup(name):
-            tools.registry.source(name)
-
-
-def _make(tools: Toolbox, stored: StoredJob) -> Plan:
-    settings = tools.settings
-    request = stored.spec.request
-    draft = make_plan(
-        request,
-        sources=tools.registry.views(),
-        tiers=settings.tiers,
-        shared=tools.registry.is_shared,
-        clarify_below=settings.planning.clarify_below,
-    )
-    made = msgspec.structs.replace(draft, deadline_ms=_deadline(tools, stored, draft))
-    entry = Planned(
-        at_ms=tools.clock.now_ms(), key="planned", plan=made, rules=to_log(snapshot(settings))
-    )
+def _make(tools: Toolbox, stored: StoredJob, strategy: Strategy) -> Plan:
+    made = strategy.plan(tools, stored)
+    rules = to_log(snapshot(tools.settings))
+    entry = Planned(at_ms=tools.clock.now_ms(), key="planned", plan=made, rules=rules)
     tools.log.append(stored.spec.id, entry)
     return made
-
-
-def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan) -> int:
-    spec = stored.spec
-    if spec.request.constraints.deadline_s is not None:
-        return spec.deadline_ms
-    seconds = tools.settings.jobs.deadline_s[draft.tier.value]
-    return min(spec.deadline_ms, spec.created_at_ms + int(seconds * 1000))

@@ -20,7 +20,7 @@ from workers.pipeline.evidence import usage_of
 from workers.pipeline.findings import Statement, find_statements
 from workers.pipeline.outcomes import degradations_of, outcomes_of, warnings_of
 from workers.pipeline.rules import Rules
-from workers.pipeline.state import JobView, fold
+from workers.pipeline.state import JobView, fold, retrieve_request
 from workers.pipeline.trace import trace_of
 from workers.synthesis.answer import write_answer
 
@@ -72,7 +72,7 @@ class _Answer:
     def __init__(self, view: JobView, rules: Rules, evidence: Sequence[Document]) -> None:
         plan, spec = view.require()
         stopped = _stopped(view)
-        prefs = spec.request.constraints.source_prefs
+        prefs = retrieve_request(spec).constraints.source_prefs
         found, ranked = find_statements(plan, evidence, rules, now_ms=stopped.at_ms, prefs=prefs)
         statements = _within(found, plan.max_sources)
         self._language = plan.language

@@ -4,26 +4,20 @@ from collections.abc import Mapping
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent
-from signal_search.contracts.result import StopReason
 from signal_search.contracts.trace import Assessed, Expanded, Stopped
+from signal_search.errors import Refused
 
 from infra.job_store import StoredJob
-from workers.pipeline.assess import counted_documents
 from workers.pipeline.attempt import Leave, Next, Rest
-from workers.pipeline.decide import Decision, decide
+from workers.pipeline.decide import Decision
 from workers.pipeline.ending import clear_job, end_job
+from workers.pipeline.kinds import strategy_of
 from workers.pipeline.offers import offer
-from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules, from_log
 from workers.pipeline.source_board import post_outcomes
 from workers.pipeline.state import JobView, fold
 from workers.pipeline.wanted import Wanted
 from workers.toolbox import Toolbox
-
-# Ends with an answer, but with less than was wanted.
-_PARTIAL = frozenset(
-    {StopReason.DEADLINE, StopReason.NO_SOURCE_REACHED, StopReason.BUDGET_COVERAGE}
-)
 
 
 def reduce(tools: Toolbox, step_id: str) -> Next:
@@ -73,11 +67,11 @@ def _act(
     """Carry out what is decided; True when the log says more than before that was not yet looked at."""
     plan, spec = view.require()
     now_ms = tools.clock.now_ms()
-    decision = decide(view, documents, rules, now_ms=now_ms)
+    strategy = strategy_of(spec)
+    decision = strategy.decide(view, documents, rules, now_ms=now_ms)
     _log_assessment(tools, view, decision, len(documents))
     if decision.stop is not None:
-        counted = counted_documents(view, documents, decision.at)
-        ids = tuple(each.doc_id for each in counted)
+        ids = strategy.evidence(view, documents, decision)
         stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
         tools.log.append(spec.id, stopped)
         return False
@@ -158,10 +152,16 @@ def _publish(
 ) -> None:
     if view.stopped is None:
         return
-    result = publish(view, documents, rules)
-    event = JobEvent.DEGRADE if view.stopped.stop.reason in _PARTIAL else JobEvent.SUCCEED
+    strategy = strategy_of(stored.spec)
+    if strategy.prepare(tools, view, documents, rules):
+        view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    try:
+        result = strategy.publish(view, documents, rules)
+    except Refused as error:
+        end_job(tools, stored.spec.id, JobEvent.FAIL, error=error)
+        return
     post_outcomes(tools, result.source_outcomes)
-    end_job(tools, stored.spec.id, event, result=result)
+    end_job(tools, stored.spec.id, strategy.event(result.stop), result=result)
 
 
 def _wake_ms(tools: Toolbox, view: JobView) -> int:

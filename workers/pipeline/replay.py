@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from signal_search.contracts.result import Result
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.trace import Planned
 from signal_search.errors import Conflict, Invalid
 
 from infra.bundle import Bundle
 from infra.ids import digest
-from workers.pipeline.publish import publish
+from workers.pipeline.kinds import strategy_of
 from workers.pipeline.rules import Rules, from_log, to_log
 from workers.pipeline.state import fold
 
@@ -35,7 +35,7 @@ class Replay(Struct, frozen=True, kw_only=True):
     job_id: str
     same: bool
     digest: str
-    result: Result
+    result: AnyResult
     differences: tuple[Difference, ...]
 
 
@@ -50,7 +50,9 @@ def replay(bundle: Bundle, changes: Mapping[str, Any] | None = None) -> Replay:
     if view.stopped is None or view.planned is None:
         raise Conflict("This job did not come to an answer; there is nothing to replay.")
     rules = changed(_rules_of(view.planned), changes or {})
-    result = publish(view, {each.doc_id: each for each in bundle.documents}, rules)
+    result = strategy_of(bundle.spec).publish(
+        view, {each.doc_id: each for each in bundle.documents}, rules
+    )
     raw = msgspec.json.encode(result)
     return Replay(
         job_id=bundle.spec.id,

@@ -34,6 +34,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     conflict_ratio: float
     max_redirects: int
     max_follow_ups: int = 5
+    max_hits: int = 10
+    domain_boost: float = 0.2
 
 
 def snapshot(settings: Settings) -> Rules:
@@ -46,6 +48,8 @@ def snapshot(settings: Settings) -> Rules:
             "passage_tokens": settings.planning.passage_tokens,
             "conflict_ratio": settings.sba.preferences.conflict_ratio,
             "max_redirects": settings.fetch.max_redirects,
+            "max_hits": settings.search.max_results,
+            "domain_boost": settings.search.domain_boost,
         },
         Rules,
     )

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from signal_search.contracts.job import JobSpec
+from signal_search.contracts.job import AnySpec, RetrieveSpec
 from signal_search.contracts.plan import Plan, PlannedCall
+from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.source import FetchState
 from signal_search.contracts.trace import (
     Assessed,
@@ -31,6 +32,17 @@ def call_of(fetch_id: str) -> str:
 def number_of(fetch_id: str) -> tuple[int, ...]:
     """Return a fetch's place in its call: `q1.wikipedia#1.2` (the second follow-up of the first) is (1, 2)."""
     return tuple(int(each) for each in fetch_id.rsplit("#", 1)[1].split("."))
+
+
+def retrieve_request(spec: AnySpec) -> RetrieveRequest:
+    """Return what a retrieve job was asked.
+
+    Raises:
+        Broken: it is a job of another kind.
+    """
+    if not isinstance(spec, RetrieveSpec):
+        raise Broken
+    return spec.request
 
 
 @dataclass
@@ -116,7 +128,7 @@ class JobView:
     """All that is known of a job."""
 
     entries: list[LogEntry] = field(default_factory=list)
-    spec: JobSpec | None = None
+    spec: AnySpec | None = None
     planned: Planned | None = None
     calls: dict[str, CallView] = field(default_factory=dict)
     assessments: list[Assessed] = field(default_factory=list)
@@ -129,7 +141,7 @@ class JobView:
         """Return the plan, if there is one yet."""
         return self.planned.plan if self.planned else None
 
-    def require(self) -> tuple[Plan, JobSpec]:
+    def require(self) -> tuple[Plan, AnySpec]:
         """Return plan and specification of a planned job.
 
         Raises:

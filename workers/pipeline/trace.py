@@ -1,5 +1,6 @@
 """The trace in the result: a view of the log, every decision with its reason."""
 
+from signal_search.contracts.plan import Plan, SearchFrame
 from signal_search.contracts.result import TraceEvent
 from signal_search.contracts.trace import (
     Assessed,
@@ -52,6 +53,8 @@ def _facts(entry: Entry) -> Facts:
 
 def _planned(entry: Planned) -> Facts:
     plan = entry.plan
+    if plan.search is not None:
+        return "planned", _searched(plan, plan.search)
     return "planned", {
         "tier": plan.tier,
         "tier_reason": plan.tier_reason,
@@ -61,6 +64,21 @@ def _planned(entry: Planned) -> Facts:
         "calls": [each.id for each in plan.calls],
         "limits": plan.limits,
         "notes": list(plan.notes),
+    }
+
+
+def _searched(plan: Plan, frame: SearchFrame) -> dict[str, object]:
+    search = frame.plan
+    return {
+        "mode": search.mode,
+        "intent": search.intent,
+        "intent_reason": search.intent_reason,
+        "freshness": search.freshness,
+        "freshness_by": search.freshness_by,
+        "queries": [each.text for each in search.sub_queries],
+        "calls": [each.id for each in plan.calls],
+        "not_configured": list(search.not_configured),
+        "limits": plan.limits,
     }
 
 

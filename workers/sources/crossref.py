@@ -34,7 +34,7 @@ _MAX_QUERY_CHARS = 500
 # Without `select` a record carries its whole reference list, often hundreds of kilobytes.
 _SELECT = (
     "DOI,type,title,subtitle,container-title,publisher,author,abstract,published,issued,published-print,"
-    "published-online,volume,issue,page,article-number,update-to,updated-by,relation"
+    "published-online,volume,issue,page,article-number,update-to,updated-by,relation,is-referenced-by-count"
 )
 _BREAK = re.compile(r"</(?:jats:)?(?:p|title|sec|list-item)\s*>|<br\s*/?>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
@@ -79,6 +79,7 @@ class _Work(Struct, rename="kebab"):
     update_to: list[_Update] | None = None
     updated_by: list[_Update] | None = None
     relation: dict[str, object] | None = None
+    is_referenced_by_count: int | None = None
 
 
 class _List(Struct):
@@ -161,6 +162,7 @@ class Crossref:
             issue=work.issue or "",
             pages=work.page or work.article_number or "",
             doi=work.doi.lower(),
+            citations=work.is_referenced_by_count,
             work_type=work.type or "",
             source_type=self._config.source_type,
             retracted=retracted,

@@ -92,6 +92,7 @@ class _Result(Struct, rename="camel"):
     first_publication_date: str | None = None
     book_or_report_details: _Book | None = None
     comment_correction_list: _Comments | None = None
+    cited_by_count: int | None = None
 
 
 class _List(Struct):
@@ -188,6 +189,7 @@ def _facts(result: _Result, doi: str) -> DocumentFacts:
         issue=line(issue.issue),
         pages=line(result.page_info),
         doi=doi,
+        citations=result.cited_by_count,
         work_type="preprint" if is_preprint else _work_type(kinds),
         retracted=is_notice or bool(_RETRACTED & kinds) or _is_retracted(result, title),
         signals=("retraction_notice",) if is_notice else (),

@@ -41,7 +41,7 @@ _MAX_WORDS = 12
 _MAX_POSITIONS = 20_000  # words of an abstract; longer ones are full texts by mistake
 _SELECT = (
     "id,doi,display_name,publication_date,publication_year,language,type,primary_location,authorships,biblio,"
-    "is_retracted,is_paratext,abstract_inverted_index"
+    "is_retracted,is_paratext,cited_by_count,abstract_inverted_index"
 )
 # developers.openalex.org, Error Handling: a 403 is about pace, not about rights.
 _MEANINGS = {403: "asked too fast", 429: "the daily credit of the key is used up"}
@@ -90,6 +90,7 @@ class _Work(Struct):
     biblio: _Biblio | None = None
     is_retracted: bool | None = None
     is_paratext: bool | None = None
+    cited_by_count: int | None = None
     abstract_inverted_index: dict[str, list[int]] | None = None
 
 
@@ -200,6 +201,7 @@ def _facts(work: _Work) -> DocumentFacts:
         pages=_pages(biblio),
         doi=normal_doi(work.doi or ""),
         arxiv_id=_arxiv_id(work),
+        citations=work.cited_by_count,
         work_type=_work_type(work, venue),
         retracted=bool(work.is_retracted) or is_retracted_title(title) or is_notice_title(title),
         signals=("retraction_notice",) if is_notice_title(title) else (),

@@ -36,7 +36,7 @@ from workers.records import (
 
 _MAX_LIMIT = 100
 _MAX_WORDS = 12
-_FIELDS = "title,abstract,authors,year,publicationDate,venue,journal,externalIds,publicationTypes"
+_FIELDS = "title,abstract,authors,year,publicationDate,venue,journal,externalIds,publicationTypes,citationCount"
 _ARXIV_ID = re.compile(r"(?i)\barxiv\s?:\s?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})")
 _UNKNOWN = re.compile(r"(?i)\bpaper\b.{0,200}\bnot found")  # with status 404
 _KINDS = {
@@ -78,6 +78,7 @@ class _Paper(Struct, rename="camel"):
     journal: _Journal | None = None
     external_ids: _Ids | None = None
     publication_types: list[str] | None = None
+    citation_count: int | None = None
 
 
 class _Body(Struct):
@@ -183,6 +184,7 @@ def _facts(paper: _Paper, ids: _Ids) -> DocumentFacts:
         pages="" if is_preprint else line(journal.pages),
         doi=normal_doi(ids.doi or ""),
         arxiv_id=normal_arxiv(ids.arxiv or ""),
+        citations=paper.citation_count,
         work_type="preprint" if is_preprint else _work_type(paper.publication_types or ()),
         retracted=is_retracted_title(title) or is_notice_title(title),
         signals=("retraction_notice",) if is_notice_title(title) else (),

@@ -8,14 +8,17 @@ SignalSearchError
 │   ├── NotFound             404 not_found, job_not_found
 │   ├── MethodNotAllowed     405 method_not_allowed
 │   ├── Conflict             409 job_unfinished, job_finished, job_failed, job_cancelled, job_expired,
-│   │                            idempotency_conflict
+│   │                            idempotency_conflict, without_citations
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
-│   ├── TooLarge             413 request_too_large
+│   ├── TooLarge             413 request_too_large, token_budget_exceeded
 │   │   └── HeadersTooLarge  431 header_too_large
+│   ├── ModeConflict         400 mode_conflict, ranking_conflict
 │   ├── BadMediaType         415 unsupported_media_type
 │   ├── Invalid (field)      422 invalid_request, request_nesting_limit
-│   └── Unsupported          422 unsupported_requirements
+│   ├── ProgramError         422 syntax, type, ... (field, position, candidate_index; scorer guide, section 7)
+│   │   └── ProgramTooLarge  413 scorer_too_large
+│   └── Unsupported          422 unsupported_requirements, clarification, generation_invalid
 ├── Busy (retry_after_s)     429 rate_limited                                     retry: after
 ├── Failed                   the world did; never the caller's fault              retry: later or after
 │   ├── SourceFailed (source)
@@ -28,6 +31,10 @@ SignalSearchError
 │   │   ├── NotThere         source_not_found (404, 410)
 │   │   ├── BadReply         source_bad_reply
 │   │   └── BodyTooLarge     source_body_too_large
+│   ├── JudgeFailed (tokens) 502 model_error, model_unavailable, model_response_invalid,
+│   │   │                        model_response_too_large, generation_failed
+│   │   ├── JudgeTimedOut    504 generation_timeout
+│   │   └── NoJudge          503 generation_unavailable
 │   └── StoreFailed          503 store_unavailable (Redis)
 └── Broken                   our own bug; an invariant did not hold               500 internal
 
@@ -36,39 +43,12 @@ Postpone                     control flow, not an error: the pace said "not yet"
 A message never repeats input, keys or configuration.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-Retry = Literal["no", "later", "after"]
-
-
-class SignalSearchError(Exception):
-    """Base of all: `code` is stable and public, `status` is HTTP's, `retry` says when to try again."""
-
-    code: str = "internal"
-    status: ClassVar[int] = 500
-    retry: ClassVar[Retry] = "no"
-
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        code: str | None = None,
-        field: str | None = None,
-        position: int | None = None,
-        retry_after_s: float | None = None,
-    ) -> None:
-        """Carry what the reader needs: the field at fault, the position in it, when to come back."""
-        super().__init__(message or (self.__doc__ or "").split("\n", maxsplit=1)[0])
-        if code is not None:
-            self.code = code
-        self.field = field
-        self.position = position
-        self.retry_after_s = retry_after_s
-
-    @property
-    def message(self) -> str:
-        """Return the sentence for the reader."""
-        return str(self.args[0])
+# Handed on: whoever needs an error finds all of them here.
+from signal_search.error_root import Position as Position  # noqa: PLC0414
+from signal_search.error_root import Retry as Retry  # noqa: PLC0414
+from signal_search.error_root import SignalSearchError as SignalSearchError  # noqa: PLC0414
 
 
 class Refused(SignalSearchError):
@@ -134,6 +114,13 @@ class BadEncoding(Refused):
     status: ClassVar[int] = 400
 
 
+class ModeConflict(Refused):
+    """Two fields of the request contradict each other."""
+
+    code = "mode_conflict"
+    status: ClassVar[int] = 400
+
+
 class TooLarge(Refused):
     """The request is larger than the limit."""
 
@@ -157,6 +144,19 @@ class BadMediaType(Refused):
 
 class Invalid(Refused):
     """A field of the request is not valid."""
+
+
+class ProgramError(Refused):
+    """The scoring program is not valid, or failed on a candidate."""
+
+    code = "syntax"
+
+
+class ProgramTooLarge(ProgramError):
+    """The scoring program is larger than the limit."""
+
+    code = "scorer_too_large"
+    status: ClassVar[int] = 413
 
 
 class Unsupported(Refused):
@@ -238,6 +238,32 @@ class BodyTooLarge(SourceFailed):
     """The source's reply was larger than the limit."""
 
     code = "source_body_too_large"
+
+
+class JudgeFailed(Failed):
+    """The operator's model did not answer as it should."""
+
+    code = "model_error"
+
+    def __init__(self, message: str = "", *, code: str | None = None, tokens: int = 0) -> None:
+        """Carry the tokens that the failed answer reported all the same."""
+        super().__init__(message, code=code)
+        self.tokens = tokens
+
+
+class JudgeTimedOut(JudgeFailed):
+    """The operator's model did not answer in time."""
+
+    code = "generation_timeout"
+    status: ClassVar[int] = 504
+
+
+class NoJudge(JudgeFailed):
+    """This deployment does not generate scorers: it is switched off, or no model is configured."""
+
+    code = "generation_unavailable"
+    status: ClassVar[int] = 503
+    retry: ClassVar[Retry] = "no"
 
 
 class StoreFailed(Failed):

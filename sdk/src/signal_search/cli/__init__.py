@@ -13,6 +13,8 @@ import typer
 
 from signal_search.cli.jobs import export, jobs_app
 from signal_search.cli.retrieve import EXIT_CODES, retrieve
+from signal_search.cli.search import search
+from signal_search.cli.survey import survey
 from signal_search.cli.terminal import Terminal, exit_code
 from signal_search.errors import SignalSearchError
 
@@ -43,6 +45,8 @@ def build_app(rooms: Iterable[EntryPoint] | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.command(epilog=EXIT_CODES)(retrieve)
+    app.command(epilog=EXIT_CODES)(search)
+    app.command(epilog=EXIT_CODES)(survey)
     app.command()(export)
     app.add_typer(jobs_app(), name="jobs")
     for room in entry_points(group=GROUP) if rooms is None else rooms:

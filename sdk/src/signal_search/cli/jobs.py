@@ -1,6 +1,7 @@
 """`signal-search jobs ...` and `export`: look at jobs, follow, cancel, and take their results along."""
 # ruff: noqa: PLR0913, PLR0917, FBT002 - typer reads the options off the signature
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -23,9 +24,13 @@ from signal_search.cli.options import (
 )
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
-from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Terminal
+from signal_search.cli.search_render import search_ending, search_lines, survey_lines
+from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Line, Terminal
 from signal_search.client import Client
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
+from signal_search.contracts.result import Result
+from signal_search.contracts.search_result import SearchResult
 from signal_search.errors import NotFound
 
 
@@ -145,9 +150,17 @@ def result(
     if as_json:
         typer.echo(msgspec.json.encode(found))
     else:
-        for line in lines_of(found, terminal.texts):
+        for line in _lines(found, terminal):
             terminal.say(line)
-    raise typer.Exit(ending(found))
+    raise typer.Exit(ending(found) if isinstance(found, Result) else search_ending(found))
+
+
+def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
+    if isinstance(found, Result):
+        return lines_of(found, terminal.texts)
+    if isinstance(found, SearchResult):
+        return search_lines(found, terminal.texts, top=len(found.hits))
+    return survey_lines(found, terminal.texts, top=len(found.hits))
 
 
 def export(

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from signal_search.citations.works import one_line
 from signal_search.cli.texts import Texts
-from signal_search.errors import Invalid, SignalSearchError
+from signal_search.errors import Invalid, ModeConflict, ProgramError, SignalSearchError
 
 ANSWERED = 0
 FAILED = 1
@@ -62,7 +62,7 @@ def exit_code(error: SignalSearchError) -> int:
     """Return the exit code of an error: 2 for a request that was not valid, 4 when no source was reached, else 1."""
     if error.code == "no_source_reached":
         return UNREACHED
-    return USAGE if isinstance(error, Invalid) else FAILED
+    return USAGE if isinstance(error, Invalid | ModeConflict | ProgramError) else FAILED
 
 
 def printable(text: str) -> str:

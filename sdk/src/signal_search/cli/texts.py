@@ -25,6 +25,33 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "消耗：{tokens} 词元（{counting}），{calls} 次调用，{fetches} 次抓取，{bytes} 字节，{rounds} 轮",
     ),
     "warnings": ("Warnings", "警告"),
+    # searches
+    "no_hits": ("Nothing was found.", "没有找到结果。"),
+    "undated": (
+        "Date unknown, so perhaps not fresh ({count}):",
+        "日期未知，可能不在时间范围内（{count}）：",
+    ),
+    "side": ("{query}: {kept} of {found} papers", "{query}：{found} 篇中的 {kept} 篇"),
+    "no_query": (
+        "Provide a query positional argument or --queries",
+        "请提供查询参数或 --queries",
+    ),
+    "one_query": (
+        "give one query in quotes, or several after --queries",
+        "请用引号给出一个查询，或在 --queries 后给出多个",
+    ),
+    "positive": (
+        "--max-results and --top must be positive with a ranking",
+        "使用排序时 --max-results 与 --top 必须为正数",
+    ),
+    "scorer_too_large": (
+        "the scorer file is larger than {most} bytes",
+        "评分文件超过 {most} 字节",
+    ),
+    "scorer_unreadable": (
+        "the scorer file cannot be read as UTF-8 JSON",
+        "评分文件无法按 UTF-8 JSON 读取",
+    ),
     "unreached": ("No source could be reached:", "没有任何来源可以访问："),
     "troubled": ("Sources with trouble:", "出现问题的来源："),
     "until": ("not before {until}", "{until} 之前不再访问"),

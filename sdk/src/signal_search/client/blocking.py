@@ -2,17 +2,25 @@
 
 from collections.abc import Callable, Generator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from signal_search.client.bridge import Bridged, at_once, iterate_now, run_now
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.searching import (
+    SearchOptions,
+    SurveyOptions,
+    build_search,
+    build_survey,
+)
 from signal_search.client.timing import BlockingTiming, Timing
 from signal_search.client.transport import JobList, Transport, open_transport
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import Depth, RetrieveRequest
 from signal_search.contracts.result import Result
+from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 
@@ -79,6 +87,33 @@ class Client:
         request = build_request(query, constraints, budget, depth=depth, sources=sources)
         return run_now(self._desk.retrieve(request, timeout, on_progress))
 
+    def search(
+        self,
+        query: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> SearchResult:
+        """Search and return hits; `options` are the fields of a search request.
+
+        Raises:
+            Invalid: a field is out of its bounds (before anything is sent).
+            ModeConflict, ProgramError: fields contradict each other, or the program is not valid or failed.
+        """
+        request = build_search(query, **options)
+        return run_now(self._desk.search(request, idempotency_key, SearchResult))
+
+    def survey_search(
+        self,
+        goal: str,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[SurveyOptions],
+    ) -> SurveyResult:
+        """Look for papers from several sides of a goal; `options` are the fields of a survey request."""
+        request = build_survey(goal, **options)
+        return run_now(self._desk.search(request, idempotency_key, SurveyResult))
+
     def submit(self, request: RetrieveRequest, *, idempotency_key: str | None = None) -> Job:
         """Submit a job and return at once; without a key of yours one is made for this call and its retries."""
         return run_now(self._desk.submit(request, idempotency_key))
@@ -93,7 +128,7 @@ class Client:
         """Return (jobs, cursor of the next page or None), newest first."""
         return run_now(self._desk.jobs(state, limit, cursor))
 
-    def result(self, job_id: str) -> Result:
+    def result(self, job_id: str) -> AnyResult:
         """Return the result; Conflict while unfinished, Gone when expired."""
         return run_now(self._desk.result(job_id))
 

@@ -10,8 +10,9 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from signal_search.client.transport import JobList, LogLine, Transport
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Broken
 
@@ -46,6 +47,11 @@ class Bridged:
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return await self._carry(self._to.submit, request, idempotency_key=idempotency_key)
 
+    async def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job:
+        return await self._carry(self._to.search, request, idempotency_key=idempotency_key)
+
     async def job(self, job_id: str) -> Job:
         return await self._carry(self._to.job, job_id)
 
@@ -54,7 +60,7 @@ class Bridged:
     ) -> JobList:
         return await self._carry(self._to.jobs, state=state, limit=limit, cursor=cursor)
 
-    async def result(self, job_id: str) -> Result:
+    async def result(self, job_id: str) -> AnyResult:
         return await self._carry(self._to.result, job_id)
 
     async def events(

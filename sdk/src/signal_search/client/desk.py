@@ -16,8 +16,10 @@ from signal_search.client.replies import backoff_s, failure_of
 from signal_search.client.timing import Timing
 from signal_search.client.transport import AsyncTransport, JobList
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Busy, Conflict, Failed, Gone, NotFound, SignalSearchError
@@ -36,6 +38,17 @@ class Patience:
 CALL = Patience(attempts=4, seconds=30.0)
 FOLLOW = Patience(attempts=60, seconds=120.0)  # outlives the restart of a gateway
 GIVE_UP = Patience(attempts=2, seconds=2.0)
+
+
+def narrowed(result: AnyResult, kind: type[T]) -> T:
+    """Return a result that is of the kind that was asked for.
+
+    Raises:
+        Failed: `gateway_bad_reply`, it is of another.
+    """
+    if not isinstance(result, kind):
+        raise Failed("the gateway's reply is of another kind", code="gateway_bad_reply")
+    return result
 
 
 class Desk:
@@ -105,7 +118,25 @@ class Desk:
                     if on_progress is not None:
                         on_progress(update)
                     self._check_time(until)
-        return await self.outcome(job)
+        return narrowed(await self.outcome(job), Result)
+
+    async def search(
+        self, request: SearchRequest | SurveyRequest, idempotency_key: str | None, kind: type[T]
+    ) -> T:
+        """Search and return the result of `kind`; one that takes long is followed to its end.
+
+        Raises:
+            ProgramError: the request's program failed on a candidate.
+        """
+        key = idempotency_key or secrets.token_hex(16)
+        answer = await self.call(lambda: self.transport.search(request, idempotency_key=key))
+        if not isinstance(answer, Job):
+            return narrowed(answer, kind)
+        job = answer
+        async with aclosing(self.follow(Follow(refresh=False), job)) as updates:
+            async for update in updates:
+                job = update.job
+        return narrowed(await self.outcome(job), kind)
 
     def _check_time(self, until: float | None) -> None:
         if until is not None and self._timing.monotonic() >= until:
@@ -124,7 +155,7 @@ class Desk:
                 with suppress(SignalSearchError):
                     await self.call(lambda: self.transport.cancel(job_id), GIVE_UP)
 
-    async def outcome(self, job: Job) -> Result:
+    async def outcome(self, job: Job) -> AnyResult:
         """Return an ended job's result, or raise what became of a job that has none."""
         try:
             return await self.result(job.id)
@@ -165,7 +196,7 @@ class Desk:
         """Return one page of jobs."""
         return await self.call(lambda: self.transport.jobs(state=state, limit=limit, cursor=cursor))
 
-    async def result(self, job_id: str) -> Result:
+    async def result(self, job_id: str) -> AnyResult:
         """Return the result."""
         return await self.call(lambda: self.transport.result(job_id))
 

@@ -16,8 +16,9 @@ from signal_search.client.operations import Operation
 from signal_search.client.replies import TIMED_OUT, UNREACHABLE, error_of
 from signal_search.client.sse import EventStream
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Failed, Invalid, SignalSearchError
@@ -52,6 +53,11 @@ class HttpTransport:
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return self._call(operations.submit(request, idempotency_key))
 
+    def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job:
+        return self._call(operations.search(request, idempotency_key))
+
     def job(self, job_id: str) -> Job:
         return self._call(operations.job(job_id))
 
@@ -60,7 +66,7 @@ class HttpTransport:
     ) -> tuple[tuple[Job, ...], str | None]:
         return self._call(operations.jobs(state, limit, cursor))
 
-    def result(self, job_id: str) -> Result:
+    def result(self, job_id: str) -> AnyResult:
         return self._call(operations.result(job_id))
 
     def events(
@@ -121,6 +127,11 @@ class AsyncHttpTransport:
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         return await self._call(operations.submit(request, idempotency_key))
 
+    async def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job:
+        return await self._call(operations.search(request, idempotency_key))
+
     async def job(self, job_id: str) -> Job:
         return await self._call(operations.job(job_id))
 
@@ -129,7 +140,7 @@ class AsyncHttpTransport:
     ) -> tuple[tuple[Job, ...], str | None]:
         return await self._call(operations.jobs(state, limit, cursor))
 
-    async def result(self, job_id: str) -> Result:
+    async def result(self, job_id: str) -> AnyResult:
         return await self._call(operations.result(job_id))
 
     async def events(

@@ -8,10 +8,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from signal_search.client.replies import read
+from signal_search.client.replies import read, read_result
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 
 T = TypeVar("T")
@@ -20,6 +21,10 @@ T = TypeVar("T")
 class _Jobs(Struct, frozen=True):
     jobs: tuple[Job, ...]
     next_cursor: str | None = None
+
+
+class _Stateful(Struct, frozen=True):
+    state: str | None = None
 
 
 class _Sources(Struct, frozen=True):
@@ -42,8 +47,10 @@ def _job(body: bytes) -> Job:
     return read(body, Job)
 
 
-def _result(body: bytes) -> Result:
-    return read(body, Result)
+def _answer(body: bytes) -> AnyResult | Job:
+    # A job has a state; a result of any kind has none.
+    is_job = read(body, _Stateful).state is not None
+    return read(body, Job) if is_job else read_result(body)
 
 
 def _jobs(body: bytes) -> tuple[tuple[Job, ...], str | None]:
@@ -71,6 +78,16 @@ def submit(request: RetrieveRequest, idempotency_key: str) -> Operation[Job]:
     return Operation("POST", "/v1/retrieve", _job, headers=headers, body=body)
 
 
+def search(
+    request: SearchRequest | SurveyRequest, idempotency_key: str
+) -> Operation[AnyResult | Job]:
+    """POST /v1/search or /v1/survey-search; safe to send again because of its key."""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
+    path = "/v1/search" if isinstance(request, SearchRequest) else "/v1/survey-search"
+    body = msgspec.json.encode(request)
+    return Operation("POST", path, _answer, headers=headers, body=body)
+
+
 def job(job_id: str) -> Operation[Job]:
     """GET /v1/jobs/{id}."""
     return Operation("GET", _address(job_id), _job)
@@ -85,9 +102,9 @@ def jobs(
     return Operation("GET", "/v1/jobs", _jobs, query=given)
 
 
-def result(job_id: str) -> Operation[Result]:
+def result(job_id: str) -> Operation[AnyResult]:
     """GET /v1/jobs/{id}/result."""
-    return Operation("GET", _address(job_id, "/result"), _result)
+    return Operation("GET", _address(job_id, "/result"), read_result)
 
 
 def events(job_id: str, after: str) -> Operation[bytes]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from signal_search import errors
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.errors import Busy, Failed, Refused, SignalSearchError
 
 T = TypeVar("T")
@@ -21,7 +22,8 @@ class _Detail(Struct, frozen=True):
     code: str
     message: str
     field: str | None = None
-    position: int | None = None
+    position: int | errors.Position | None = None
+    candidate_index: int | None = None
 
 
 class _Problem(Struct, frozen=True):
@@ -34,7 +36,10 @@ def _own_classes() -> tuple[type[SignalSearchError], ...]:
 
 
 # Later classes are deeper in the tree: a code that a child inherits means the child.
-_BY_CODE = {each.code: each for each in _own_classes()}
+_BY_CODE = {each.code: each for each in _own_classes()} | {
+    "ranking_conflict": errors.ModeConflict,
+    "candidate_limit": errors.ProgramError,
+}
 _BY_STATUS = {
     each.status: each for each in reversed(_own_classes()) if each is not SignalSearchError
 } | {
@@ -61,6 +66,16 @@ def read(body: bytes, kind: type[T]) -> T:
         ) from error
 
 
+def read_result(body: bytes) -> AnyResult:
+    """Decode a result of any kind; raises as `read`."""
+    try:
+        return decode_result(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Failed(
+            "the gateway's reply could not be understood", code="gateway_bad_reply"
+        ) from error
+
+
 def error_of(
     status: int, body: bytes, retry_after: str | None, date: str | None
 ) -> SignalSearchError:
@@ -72,13 +87,18 @@ def error_of(
         return class_of("", status)(
             f"the gateway answered with status {status}", retry_after_s=wait_s
         )
-    return class_of(detail.code, status)(
+    # A span of an expression is a program's; its codes are the language's own and many.
+    is_program = isinstance(detail.position, errors.Position)
+    kind = errors.ProgramError if is_program else class_of(detail.code, status)
+    error = kind(
         detail.message,
         code=detail.code,
         field=detail.field,
         position=detail.position,
         retry_after_s=wait_s,
     )
+    error.candidate_index = detail.candidate_index
+    return error
 
 
 def class_of(code: str, status: int = 0) -> type[SignalSearchError]:

@@ -32,11 +32,11 @@ def build_request(
     Raises:
         Invalid: a value is out of its bounds; `field` says which.
     """
-    wanted = _checked(constraints if constraints is not None else {}, Constraints, "constraints")
+    wanted = checked(constraints if constraints is not None else {}, Constraints, "constraints")
     if sources is not None:
         wanted = structs.replace(wanted, source_prefs=_only(wanted.source_prefs, sources))
     given = {"query": query, "constraints": wanted, "budget": budget, "depth": depth}
-    return _checked(given, RetrieveRequest, "")
+    return checked(given, RetrieveRequest, "")
 
 
 def _only(prefs: SourcePrefs, sources: Sequence[str]) -> SourcePrefs:
@@ -45,8 +45,12 @@ def _only(prefs: SourcePrefs, sources: Sequence[str]) -> SourcePrefs:
     return structs.replace(prefs, only=tuple(sources))
 
 
-def _checked(value: object, kind: type[T], field: str) -> T:
-    """Convert by the contract, as the gateway will; msgspec checks bounds when decoding, not when constructing."""
+def checked(value: object, kind: type[T], field: str) -> T:
+    """Convert by the contract, as the gateway will; msgspec checks bounds when decoding, not when constructing.
+
+    Raises:
+        Invalid: with the dotted path of the field, below `field`.
+    """
     try:
         return msgspec.convert(msgspec.to_builtins(value), kind)
     except (msgspec.ValidationError, TypeError) as error:

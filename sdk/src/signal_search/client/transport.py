@@ -11,8 +11,9 @@ from typing import Protocol, cast
 
 from signal_search.client.http import HttpTransport
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.result import Result
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
 from signal_search.errors import Invalid, Unsupported
@@ -30,6 +31,12 @@ class Transport(Protocol):
         """Submit a job. The same key and request again is the same job; another request is a Conflict."""
         ...
 
+    def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job:
+        """Submit a search or survey and wait for its result; the job, when that takes longer than one may wait."""
+        ...
+
     def job(self, job_id: str) -> Job:
         """Return the job as it is now."""
         ...
@@ -38,7 +45,7 @@ class Transport(Protocol):
         """Return a page of the caller's jobs, newest first, and the cursor of the next page or None."""
         ...
 
-    def result(self, job_id: str) -> Result:
+    def result(self, job_id: str) -> AnyResult:
         """Return the result; Conflict while the job is unfinished, Gone when the result has expired."""
         ...
 
@@ -75,11 +82,14 @@ class AsyncTransport(Protocol):
     """The same contract for asyncio; `Transport` has the words."""
 
     async def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job: ...
+    async def search(
+        self, request: SearchRequest | SurveyRequest, *, idempotency_key: str
+    ) -> AnyResult | Job: ...
     async def job(self, job_id: str) -> Job: ...
     async def jobs(
         self, *, state: JobState | None, limit: int | None, cursor: str | None
     ) -> JobList: ...
-    async def result(self, job_id: str) -> Result: ...
+    async def result(self, job_id: str) -> AnyResult: ...
     def events(
         self, job_id: str, *, after: str, wait_s: float
     ) -> AsyncGenerator[LogLine, None]: ...

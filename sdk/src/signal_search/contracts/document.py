@@ -22,6 +22,7 @@ class Document(Struct, frozen=True, kw_only=True):
     """Evidence text. `doc_id` is the BLAKE2b-128 hex digest of url and text; spans are byte offsets into `text`.
 
     published is an ISO date (year, year-month or day) and never the fetch time; date_kind says where it is from.
+    citations: how often the work is cited, as the register counts; None where it does not say.
     site is the registrable domain (host and port on loopback); record marks an API's metadata record.
     """
 
@@ -46,6 +47,7 @@ class Document(Struct, frozen=True, kw_only=True):
     work_type: str = ""
     source_type: SourceType = "unknown"
     retracted: bool = False
+    citations: int | None = None
     record: bool = False
     extraction_ratio: float = 1.0
     signals: tuple[str, ...] = ()

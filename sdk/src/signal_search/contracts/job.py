@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Stop
+from signal_search.contracts.search import SearchRequest, SurveyRequest
 
 
 class JobState(StrEnum):
@@ -117,15 +118,43 @@ class Job(Struct, frozen=True, kw_only=True):
     error_message: str = ""
 
 
-class JobSpec(Struct, frozen=True, kw_only=True):
-    """What is stored of a submission. `token`: the id of the caller's token, where that has limits of its own."""
+class JobSpec(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What is stored of a submission of any kind; `AnySpec` names the kinds, each with the request it has.
+
+    token: the id of the caller's token, where that has limits of its own.
+    """
 
     id: str
-    kind: str
     tenant: str
-    request: RetrieveRequest
     created_at_ms: int
     deadline_ms: int
     result_ttl_s: int
     request_id: str = ""
     token: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return what kind of job this is: the tag it is stored with."""
+        return str(self.__struct_config__.tag)
+
+
+class RetrieveSpec(JobSpec, frozen=True, kw_only=True, tag="retrieve"):
+    """A question to be answered from evidence."""
+
+    request: RetrieveRequest
+
+
+class SearchSpec(JobSpec, frozen=True, kw_only=True, tag="search"):
+    """Hits, at once."""
+
+    request: SearchRequest
+
+
+class SurveySpec(JobSpec, frozen=True, kw_only=True, tag="survey"):
+    """Papers from several sides."""
+
+    request: SurveyRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec
+AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest

@@ -5,6 +5,8 @@ from typing import Literal
 from msgspec import Struct
 
 from signal_search.contracts.query import Intent, Tier
+from signal_search.contracts.scorer import RankingWeights
+from signal_search.contracts.search_plan import SearchPlan
 
 Role = Literal["main", "contrary"]
 
@@ -40,10 +42,25 @@ class ConstraintUse(Struct, frozen=True, kw_only=True):
     not_honoured: tuple[str, ...] = ()
 
 
+class SearchFrame(Struct, frozen=True, kw_only=True):
+    """What the plan of a search or survey holds besides: how it searches, and what a model said about it.
+
+    weights: as the operator's model chose them; model_error: the code of why it did not; model_tokens: as it reported.
+    queries_by: who named a survey's queries.
+    """
+
+    plan: SearchPlan
+    weights: RankingWeights | None = None
+    model_error: str = ""
+    model_tokens: int = 0
+    queries_by: Literal["caller", "goal", "model"] = "caller"
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """The whole plan. `limits` is the purse by dimension, `tier_reason` says why this tier.
 
     deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
+    search: of a search or survey; intent and tier say nothing there.
     """
 
     query: str
@@ -60,3 +77,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     deadline_ms: int = 0
     constraint_use: tuple[ConstraintUse, ...] = ()
     notes: tuple[str, ...] = ()
+    search: SearchFrame | None = None

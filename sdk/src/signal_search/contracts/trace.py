@@ -6,10 +6,11 @@ Appending is idempotent by `key`: the same key is stored once, so a step that ru
 from msgspec import Struct
 
 from signal_search.contracts.hit import Hit
-from signal_search.contracts.job import JobSpec, JobState
+from signal_search.contracts.job import AnySpec, JobState
 from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
+from signal_search.errors import Position
 
 
 class Entry(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -22,7 +23,7 @@ class Entry(Struct, frozen=True, kw_only=True, tag_field="type"):
 class Submitted(Entry, frozen=True, kw_only=True, tag="submitted"):
     """The job was accepted."""
 
-    job: JobSpec
+    job: AnySpec
 
 
 class Planned(Entry, frozen=True, kw_only=True, tag="planned"):
@@ -121,13 +122,24 @@ class Stopped(Entry, frozen=True, kw_only=True, tag="stopped"):
     evidence: tuple[str, ...]
 
 
+class Summarised(Entry, frozen=True, kw_only=True, tag="summarised"):
+    """The operator's model said something about the hits, or failed to (`error`: the code); tokens: as it reported."""
+
+    text: str = ""
+    error: str = ""
+    tokens: int = 0
+
+
 class Ended(Entry, frozen=True, kw_only=True, tag="ended"):
-    """The one terminal entry of a job."""
+    """The one terminal entry of a job. Below error_message: where in the request a failure lies, if it does."""
 
     state: JobState
     error_code: str = ""
     error_message: str = ""
     result_digest: str = ""
+    error_field: str = ""
+    error_position: Position | None = None
+    candidate_index: int | None = None
 
 
 LogEntry = (
@@ -140,5 +152,6 @@ LogEntry = (
     | Assessed
     | Expanded
     | Stopped
+    | Summarised
     | Ended
 )

@@ -1,0 +1,57 @@
+"""The figures of the search layer in the section `search`: who is asked, what counts how much, when it ends."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from signal_search.contracts.search_plan import SearchIntent
+
+from infra.sections import Amount, Share
+
+_ROUNDING = 1e-9
+
+
+class SearchWeights(BaseModel):
+    """What the parts of a hit's score count for: together 1, so that a score stays between 0 and 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keyword: Share
+    freshness: Share
+    authority: Share
+
+    @model_validator(mode="after")
+    def _add_up(self) -> Self:
+        if abs(self.keyword + self.freshness + self.authority - 1.0) > _ROUNDING:
+            msg = "keyword, freshness and authority must add up to 1"
+            raise ValueError(msg)
+        return self
+
+
+class SearchLimits(BaseModel):
+    """What one search may spend, by dimension."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tokens: Amount
+    calls: Amount
+    searches: Amount
+    fetches: Amount
+    bytes: Amount
+    judge_requests: Amount
+    model_tokens: Amount
+
+
+class HitFigures(BaseModel):
+    """Figures of the search layer; weights by intent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    deadline_s: Annotated[float, Field(gt=0.0, le=600.0)]
+    survey_deadline_s: Annotated[float, Field(gt=0.0, le=600.0)]
+    max_results: Annotated[int, Field(ge=1, le=100)]
+    joining: list[str]
+    survey_sources: list[str]
+    limits: SearchLimits
+    per_source: Annotated[int, Field(ge=1, le=100)]
+    domain_boost: Share
+    weights: dict[SearchIntent, SearchWeights]

@@ -1,0 +1,106 @@
+"""The kind `retrieve`: a question is answered from evidence, in rounds, until more would not help."""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+from signal_search.contracts.document import Document
+from signal_search.contracts.job import JobEvent
+from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
+from signal_search.contracts.result import Result, Stop, StopReason
+from signal_search.contracts.source import SourceQuery
+
+from infra.job_store import StoredJob
+from workers.pipeline.assess import counted_documents
+from workers.pipeline.decide import Decision, decide
+from workers.pipeline.evidence import as_range, utc_day
+from workers.pipeline.publish import publish
+from workers.pipeline.rules import Rules
+from workers.pipeline.state import JobView, retrieve_request
+from workers.planning.expand import terms_for
+from workers.planning.planner import make_plan
+from workers.planning.rounds import rewrite
+from workers.registry import Source
+from workers.toolbox import Toolbox
+
+# Ends with an answer, but with less than was wanted.
+_PARTIAL = frozenset(
+    {StopReason.DEADLINE, StopReason.NO_SOURCE_REACHED, StopReason.BUDGET_COVERAGE}
+)
+
+
+class RetrieveJob:
+    """`Strategy` of retrieve jobs."""
+
+    def check(self, tools: Toolbox, stored: StoredJob) -> None:
+        """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to.
+
+        One that only lacks its key or address does exist: its call will say `not_configured`, the others are asked.
+        """
+        for name in retrieve_request(stored.spec).constraints.source_prefs.only:
+            if (":" in name or "." not in name) and not tools.registry.lacks_setup(name):
+                tools.registry.source(name)
+
+    def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
+        settings = tools.settings
+        draft = make_plan(
+            retrieve_request(stored.spec),
+            sources=tools.registry.views(),
+            tiers=settings.tiers,
+            shared=tools.registry.is_shared,
+            clarify_below=settings.planning.clarify_below,
+        )
+        return replace(draft, deadline_ms=_deadline(tools, stored, draft))
+
+    def ask(
+        self, tools: Toolbox, plan: Plan, call: PlannedCall, source: Source, stored: StoredJob
+    ) -> SourceQuery:
+        """Return one sub-question in the source's words, or the whole question for a shared call."""
+        question = next((each for each in plan.questions if each.id == call.question_id), None)
+        if source.adapter.shared or question is None:
+            question = SubQuestion(id="", text=plan.query, terms=_all_terms(plan))
+        question = rewrite(question, call.round)
+        languages = source.row.languages
+        language = languages[0] if len(languages) == 1 else plan.language
+        constraints = retrieve_request(stored.spec).constraints
+        now_ms = tools.clock.now_ms()
+        return SourceQuery(
+            text=question.text,
+            terms=terms_for(question, language),
+            language=plan.language,
+            freshness=as_range(constraints.freshness, now_ms),
+            today=utc_day(now_ms).isoformat(),
+        )
+
+    def decide(
+        self, view: JobView, documents: Mapping[str, Document], rules: Rules, *, now_ms: int
+    ) -> Decision:
+        return decide(view, documents, rules, now_ms=now_ms)
+
+    def evidence(
+        self, view: JobView, documents: Mapping[str, Document], decision: Decision
+    ) -> tuple[str, ...]:
+        return tuple(each.doc_id for each in counted_documents(view, documents, decision.at))
+
+    def prepare(
+        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
+    ) -> bool:
+        """Ask nothing: an answer is worded here."""
+        return False
+
+    def publish(self, view: JobView, documents: Mapping[str, Document], rules: Rules) -> Result:
+        return publish(view, documents, rules)
+
+    def event(self, stop: Stop) -> JobEvent:
+        return JobEvent.DEGRADE if stop.reason in _PARTIAL else JobEvent.SUCCEED
+
+
+def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan) -> int:
+    spec = stored.spec
+    if retrieve_request(spec).constraints.deadline_s is not None:
+        return spec.deadline_ms
+    seconds = tools.settings.jobs.deadline_s[draft.tier.value]
+    return min(spec.deadline_ms, spec.created_at_ms + int(seconds * 1000))
+
+
+def _all_terms(plan: Plan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for each in plan.questions for term in each.terms))
