@@ -92,7 +92,7 @@ def docs_page() -> str:
         "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.4rem;"
         "border-bottom:1px solid #8884;vertical-align:top}</style>"
         "<h1>Signal Search</h1><p>Every body is JSON; errors are "
-        '<code>{"detail": {"code", "message", "field"?, "position"?}, "request_id"}</code>. '
+        '<code>{"detail": {"code", "message", "field"?, "position"?, "candidate_index"?}, "request_id"}</code>. '
         'The machine-readable description: <a href="/openapi.json">/openapi.json</a>.</p>'
         "<table><tr><th>Request<th>What it does<th>Parameters<th>Answers</tr>"
         f"{rows}</table></html>"
