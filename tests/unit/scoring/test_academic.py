@@ -130,6 +130,18 @@ def test_words_are_whole_runs(text: str, word: str, found: bool) -> None:
     assert (f" {word} " in words_in(text)) is found
 
 
+def test_repeated_words_count_as_often_as_they_stand_there() -> None:
+    """In the abstract two of three by half, in the title one in full."""
+    assert feature("lexical", "code code gate", abstract="code") == 1 / 3
+    assert feature("lexical", "code code gate", abstract="gate Code") == 0.5
+
+
+def test_no_year_is_year_zero() -> None:
+    assert feature("year", "q", year=0) is None
+    assert feature("year", "q", year=1) == 1.0
+    assert feature("citations", "q", citations=0) == 0.0
+
+
 @pytest.mark.parametrize("citations", [None, -1, -(10**30), 10**400])
 def test_impossible_counts_are_unknown(citations: int | None) -> None:
     assert feature("citations", "q", citations=citations) is None
