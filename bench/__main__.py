@@ -25,7 +25,7 @@ from bench.stacks import own_stack
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 ALONE = (
-    *("purse", "overspend", "giant", "second_worker", "politeness", "memory"),
+    *("purse", "overspend", "giant", "second_worker", "politeness", "memory", "search_latency"),
     *("expression", "expression_fuzz"),
 )
 SHARING = (

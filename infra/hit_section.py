@@ -42,7 +42,7 @@ class SearchLimits(BaseModel):
 
 
 class HitFigures(BaseModel):
-    """Figures of the search layer; weights by intent."""
+    """Figures of the search layer. Weights by intent; what is not given for one stays as in the defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

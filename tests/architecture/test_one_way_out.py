@@ -93,7 +93,7 @@ MODULES: dict[str, frozenset[str]] = {
 NAMES: dict[str, frozenset[str]] = {
     "getaddrinfo": frozenset({"workers/fetching/url_guard.py"}),
     "create_connection": frozenset({"infra/store_checks.py"}),
-    "open_connection": frozenset({"bench/raw_client.py"}),
+    "open_connection": frozenset({"bench/raw_client.py", "bench/search_latency.py"}),
     "connect_tcp": frozenset({"infra/http.py"}),
     "execve": frozenset({"infra/commands.py"}),  # becomes a worker or Flower
     "execvp": frozenset({"infra/tether.py"}),  # becomes the process that it ties to its parent
