@@ -1,0 +1,53 @@
+"""What the faces' answers have in common: hits of wanted sites, and what is missing, in words. Pure."""
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from msgspec import UNSET
+from signal_search.contracts.result import StopReason
+from signal_search.contracts.search_result import Hits, SearchHit, SearchResult
+from signal_search.errors import Failed
+
+
+def refuse_unreached(result: SearchResult) -> None:
+    """Refuse to tell a search as empty that reached nobody.
+
+    Raises:
+        Failed: no source answered; "nothing was found" would be untrue.
+    """
+    if result.stop.reason is StopReason.NO_SOURCE_REACHED:
+        raise Failed("No source could be reached.")
+
+
+def of_sites(hits: Hits, *, wanted: Sequence[str] = (), unwanted: Sequence[str] = ()) -> Hits:
+    """Return the hits of the wanted sites (none named: of all) without those of the unwanted ones.
+
+    Sites are named by domain; their subdomains belong to them.
+    """
+    return tuple(
+        each for each in hits if (not wanted or _is_of(each, wanted)) and not _is_of(each, unwanted)
+    )
+
+
+def _is_of(hit: SearchHit, names: Sequence[str]) -> bool:
+    host = (urlsplit(hit.url).hostname or "").lower()
+    return any(host == each or host.endswith(f".{each}") for each in names)
+
+
+def warnings(result: SearchResult) -> tuple[str, ...]:
+    """Return what a reader of the hits alone would not know: silent sources, hits kept back, retracted works."""
+    return tuple(_warnings(result))
+
+
+def _warnings(result: SearchResult) -> Iterator[str]:
+    for name, reason in result.errors.items():
+        yield f"{name}: {reason}"
+    if result.freshness_filter is not UNSET and (result.stale or result.undated):
+        kept = f"only hits of {result.freshness_filter} are shown"
+        yield f"{kept}; left out: {result.stale} older, {len(result.undated)} without a date"
+    yield from result.warnings
+
+
+def searches(result: SearchResult) -> int:
+    """Return how many requests to search services a search was: what a face tells as credits."""
+    return result.usage.searches
