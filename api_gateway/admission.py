@@ -6,7 +6,7 @@ Plain ASGI around the application, so that nothing can be reached past it.
 import asyncio
 import re
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 
 from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
@@ -80,11 +80,12 @@ class Admission:
         scope["state"] = {**scope.get("state", {}), "admin_text": self._limits.admin_text}
         try:
             caller = self._caller(scope)
-            async with self._slot(scope):
+            async with AsyncExitStack() as held:
+                await held.enter_async_context(self._slot(scope))
                 body = await self._body(scope, receive)
                 if body is not None:
                     _mark(scope, request_id, caller)
-                    await self._app(scope, replay(body, receive), tagged)
+                    await self._app(scope, replay(body, receive), _freeing(tagged, held))
         except SignalSearchError as refusal:
             await send_problem(tagged, refusal, request_id, scope)
 
@@ -125,6 +126,17 @@ def _mark(scope: Scope, request_id: str, caller: Principal) -> None:
     scope["state"] = {**scope.get("state", {}), **marks}
     if is_head:
         scope["method"] = "GET"
+
+
+def _freeing(send: Send, held: AsyncExitStack) -> Send:
+    """Give back what is held before the last byte leaves: who has the answer may ask the next thing at once."""
+
+    async def freeing(message: Message) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            await held.aclose()
+        await send(message)
+
+    return freeing
 
 
 def _tag(send: Send, request_id: str) -> Send:

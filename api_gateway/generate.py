@@ -76,7 +76,8 @@ class Generation:
         if not self.figures.generates:
             raise NoJudge
         if names_unsupported(request.requirements):
-            raise Unsupported("The requirements name data that candidates do not have.")
+            message = "The requirements name data that candidates do not have."
+            raise Unsupported(message, field="requirements")
         try:
             async with asyncio.timeout(self.figures.scorer_generation_timeout):
                 found = await self._draft(request)

@@ -21,6 +21,7 @@ class ModelPurse:
         self._quotas = quotas
         self._spender = spender
         self._lease_ms = lease_ms
+        self._held: set[str] = set()  # none where nobody set a limit
 
     async def hold(self, call: int, tokens: int) -> None:
         """Reserve a call's tokens on every level.
@@ -34,11 +35,16 @@ class ModelPurse:
 
     async def settle(self, call: int, tokens: int) -> None:
         """Book what a call used."""
+        if self._named(call) not in self._held:
+            return
         used = {Dimension.MODEL_TOKENS: tokens, Dimension.JUDGE_REQUESTS: 1 if tokens else 0}
         await sync_to_thread(self._ledger.settle, self._named(call), used)
 
     def _reserve(self, hold: str, tokens: int) -> Busy | None:
         levels = self._quotas.open(self._spender)
+        if not levels:
+            return None
+        self._held.add(hold)
         cost = {Dimension.MODEL_TOKENS: tokens, Dimension.JUDGE_REQUESTS: 1}
         found = self._ledger.reserve(hold, levels, cost, lease_ms=self._lease_ms)
         if isinstance(found, Short):

@@ -24,7 +24,10 @@ from bench.stacks import own_stack
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
-ALONE = ("purse", "overspend", "giant", "second_worker", "politeness", "memory")
+ALONE = (
+    *("purse", "overspend", "giant", "second_worker", "politeness", "memory", "search_latency"),
+    *("expression", "expression_fuzz"),
+)
 SHARING = (
     *("frontier", "busy_host", "job_latency", "throughput", "gateway", "fan_out"),
     *("cancel", "single_flight"),

@@ -5,6 +5,7 @@ A secret is never written: neither one of the secret settings nor an address wit
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Lock
@@ -20,6 +21,7 @@ from infra.manifest import at, has_credentials, secrets, shown
 from infra.settings import LOCAL, Settings, load
 
 Json = dict[str, Any]
+Name = tuple[str, ...]
 _WRITING: Final = Lock()
 
 
@@ -38,9 +40,9 @@ def write_settings(patch: Mapping[str, Any], path: Path = LOCAL) -> Change:
 
     Raises:
         Invalid: `field` is the first setting that is unknown, out of its bounds or a secret; nothing is written.
-        Conflict: the file that is there is not TOML.
+        Conflict: the file that is there is not TOML, or cannot be written.
     """
-    wanted = dict(_flat(patch))
+    wanted = dict(_named(patch))
     for name, value in wanted.items():
         _refuse_secret(name, value)
     with _WRITING:
@@ -49,32 +51,37 @@ def write_settings(patch: Mapping[str, Any], path: Path = LOCAL) -> Change:
         for name, value in wanted.items():
             _put(document, name, None if value is None else _written(checked, name))
         _check_file(document)
-        _replace(path, tomlkit.dumps(document))
+        _replace(path, tomlkit.dumps(document).lstrip("\n"))
     return _change(wanted, checked)
 
 
-def _flat(patch: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each setting that is named with its value; a table that is itself a setting comes as its parts."""
+def _named(patch: Mapping[str, Any]) -> Iterator[tuple[Name, Any]]:
+    """Yield each setting that is named; only a name at the top is dotted, those of tables may hold dots (hosts)."""
     for name, value in patch.items():
-        dotted = f"{path}{name}"
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{dotted}.")
-        else:
-            yield dotted, value
+        yield from _parts(tuple(name.split(".")), value)
 
 
-def _refuse_secret(name: str, value: object) -> None:
-    if name in secrets() or name.endswith(".api_key") or has_credentials(value):
+def _parts(name: Name, value: Any) -> Iterator[tuple[Name, Any]]:
+    if not isinstance(value, dict) or not value:
+        yield name, value
+        return
+    for each, inner in value.items():
+        yield from _parts((*name, each), inner)
+
+
+def _refuse_secret(name: Name, value: object) -> None:
+    if ".".join(name) in secrets() or name[-1] == "api_key" or has_credentials(value):
         raise Invalid("A secret comes from the environment only.", field=_shown_name(name))
 
 
-def _checked(wanted: Json) -> Settings:
+def _checked(wanted: Mapping[Name, Any]) -> Settings:
     nested: Json = {}
-    for name, value in wanted.items():
-        *sections, last = name.split(".")
+    for (*sections, last), value in wanted.items():
         table = nested
         for each in sections:
             table = table.setdefault(each, {})
+            if not isinstance(table, dict):
+                raise Invalid("One setting is named twice.", field=_shown_name((*sections, last)))
         table[last] = value
     try:
         return load(**nested)
@@ -84,22 +91,19 @@ def _checked(wanted: Json) -> Settings:
 
 def _invalid(error: ValidationError) -> Invalid:
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    name = _shown_name(".".join(map(str, first["loc"])))
-    return Invalid(f"{first['msg']}.", field=name)
+    return Invalid(f"{first['msg']}.", field=_shown_name(tuple(map(str, first["loc"]))))
 
 
-def _shown_name(name: str) -> str | None:
+def _shown_name(name: Name) -> str | None:
     """Return the part of a name that is a setting's: the rest is input, which is not repeated."""
     known: Json = dict(Settings.model_fields)
-    parts = name.split(".")
-    if parts[0] not in known:
+    if name[0] not in known:
         return None
-    kind = known[parts[0]].annotation
-    fields = getattr(kind, "model_fields", {})
-    return ".".join(parts[:2]) if len(parts) > 1 and parts[1] in fields else parts[0]
+    fields = getattr(known[name[0]].annotation, "model_fields", {})
+    return ".".join(name[:2]) if len(name) > 1 and name[1] in fields else name[0]
 
 
-def _written(settings: Settings, name: str) -> object:
+def _written(settings: Settings, name: Name) -> object:
     try:
         return at(settings.model_dump(mode="json", exclude_none=True), name)
     except (KeyError, TypeError):
@@ -115,8 +119,8 @@ def _read(path: Path) -> tomlkit.TOMLDocument:
         raise Conflict("The settings file is not valid TOML; correct it by hand first.") from error
 
 
-def _put(document: tomlkit.TOMLDocument, name: str, value: object) -> None:
-    *sections, last = name.split(".")
+def _put(document: tomlkit.TOMLDocument, name: Name, value: object) -> None:
+    *sections, last = name
     table: Any = document
     for each in sections:
         if value is None and each not in table:
@@ -138,18 +142,25 @@ def _check_file(document: tomlkit.TOMLDocument) -> None:
 
 def _replace(path: Path, text: str) -> None:
     """Replace the file whole, so that a reader sees the old or the new one."""
-    with NamedTemporaryFile(
-        "w", dir=path.parent, prefix=".settings-", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    written = Path(file.name)
-    written.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o600)
-    written.replace(path)
+    written: Path | None = None
+    try:
+        with NamedTemporaryFile(
+            "w", dir=path.parent, prefix=".settings-", delete=False, encoding="utf-8"
+        ) as file:
+            written = Path(file.name)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        written.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o600)
+        written.replace(path)
+    except OSError as error:
+        if written is not None:
+            with suppress(OSError):
+                written.unlink()
+        raise Conflict("The settings file cannot be written.") from error
 
 
-def _change(wanted: Json, checked: Settings) -> Change:
+def _change(wanted: Mapping[Name, Any], checked: Settings) -> Change:
     after = shown(load())
     meant = shown(checked)
     overridden = [
@@ -157,10 +168,14 @@ def _change(wanted: Json, checked: Settings) -> Change:
         for name, value in wanted.items()
         if value is not None and _found(after, name) != _found(meant, name)
     ]
-    return Change(changed=tuple(wanted), overridden=tuple(overridden), config=after)
+    return Change(
+        changed=tuple(map(".".join, wanted)),
+        overridden=tuple(map(".".join, overridden)),
+        config=after,
+    )
 
 
-def _found(tree: Json, name: str) -> object:
+def _found(tree: Json, name: Name) -> object:
     try:
         return at(tree, name)
     except (KeyError, TypeError):

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from signal_search.errors import Invalid
 
@@ -24,6 +25,7 @@ def examine(settings: Settings) -> list[Check]:
         *_check_tokens(settings),
         *_check_flower(settings),
         *_check_sources(settings),
+        *_check_model(settings),
         *_check_ports(settings),
     ]
 
@@ -116,6 +118,29 @@ def _source_keys(enabled: list[SourceRow]) -> Iterator[Check]:
                 says=f"{row.id} has no key and is skipped.",
                 advice=f"Set {row.key_env}, or take it out of sources.enabled.",
             )
+
+
+def _check_model(settings: Settings) -> Iterator[Check]:
+    search = settings.search
+    wants = search.agent_enabled or search.scorer_generation_enabled
+    if wants and not search.has_model:
+        yield Check(
+            name="model",
+            state="warn",
+            says="A model is switched on, but its address, name or key is missing.",
+            advice="Set search.agent_base_url, search.agent_model and SIGNAL_SEARCH_SEARCH__AGENT_API_KEY.",
+        )
+        return
+    says = "Generation of scorers is on." if search.generates else "No scorers are generated."
+    yield Check(name="model", state="ok", says=says)
+    parts = urlsplit(search.agent_base_url)
+    if wants and parts.scheme.lower() == "http" and parts.hostname not in _LOOPBACK:
+        yield Check(
+            name="model",
+            state="warn",
+            says="The model's key goes to another machine unencrypted.",
+            advice="Use an https address for search.agent_base_url.",
+        )
 
 
 def _check_ports(settings: Settings) -> Iterator[Check]:

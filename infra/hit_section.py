@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from signal_search.contracts.search_plan import SearchIntent
 
 from infra.sections import Amount, Share
@@ -42,7 +42,7 @@ class SearchLimits(BaseModel):
 
 
 class HitFigures(BaseModel):
-    """Figures of the search layer; weights by intent."""
+    """Figures of the search layer. Weights by intent; what is not given for one stays as in the defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,13 +55,3 @@ class HitFigures(BaseModel):
     per_source: Annotated[int, Field(ge=1, le=100)]
     domain_boost: Share
     weights: dict[SearchIntent, SearchWeights]
-
-    @field_validator("weights")
-    @classmethod
-    def _name_every_intent(
-        cls, value: dict[SearchIntent, SearchWeights]
-    ) -> dict[SearchIntent, SearchWeights]:
-        missing = [each.value for each in SearchIntent if each not in value]
-        if missing:
-            raise ValueError("no weights for " + ", ".join(missing))
-        return value

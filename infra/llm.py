@@ -58,8 +58,11 @@ class JudgeClient:
         """Ask the model of `settings.search`, which must be whole; nothing is opened yet."""
         self._search = settings.search
         self._url = _completions_url(settings.search.agent_base_url)
-        one = settings.fetch.model_copy(update={"clients": 1})
-        self._http = HttpClient(one, settings.loopback, _only_here(settings, self._url), clock)
+        # A model may think for longer than a page may take: the time of a question is the prompt's alone.
+        longest_s = max(self._search.scorer_generation_timeout, self._search.agent_timeout_s)
+        limits = {"clients": 1, "total_timeout_s": longest_s}
+        fetch = settings.fetch.model_copy(update=limits)
+        self._http = HttpClient(fetch, settings.loopback, _only_here(settings, self._url), clock)
 
     async def complete(self, prompt: Prompt) -> Completion:
         """Return the model's words and the tokens it reported.
@@ -84,9 +87,12 @@ class JudgeClient:
             body=msgspec.json.encode(self._body(prompt)),
             plain=True,
         )
-        limits = {"total_timeout_s": prompt.timeout_s, "max_body_bytes": prompt.max_body_bytes}
         try:
-            return await self._http.send(outgoing, **limits)  # type: ignore[arg-type]
+            return await self._http.send(
+                outgoing,
+                total_timeout_s=prompt.timeout_s,
+                max_body_bytes=prompt.max_body_bytes,
+            )
         except TimedOut as error:
             raise JudgeTimedOut from error
         except BodyTooLarge as error:

@@ -95,7 +95,7 @@ def known_tokens(body: bytes) -> int | None:
 
     Only whole numbers from 0 to 10^12 count as reported (scorer guide: nothing is estimated).
     """
-    usage = _as(_Usage, _as_reported(body))
+    usage = _usage(body)
     if usage is None:
         return None
     total = _as_tokens(usage.total_tokens)
@@ -106,17 +106,10 @@ def known_tokens(body: bytes) -> int | None:
     return sum(known) if known else None
 
 
-def _as_reported(body: bytes) -> object:
+def _usage(body: bytes) -> _Usage | None:
     try:
-        return msgspec.json.decode(body, type=_Reported).usage
+        return msgspec.convert(msgspec.json.decode(body, type=_Reported).usage, type=_Usage)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return None
-
-
-def _as(kind: type[_Usage], value: object) -> _Usage | None:
-    try:
-        return msgspec.convert(value, type=kind)
-    except msgspec.MsgspecError:
         return None
 
 

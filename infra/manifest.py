@@ -5,7 +5,7 @@ Secrets are masked, also those in addresses. All settings are read when a proces
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -69,10 +69,10 @@ def has_credentials(value: object) -> bool:
     return bool(_masked(value) != value)
 
 
-def at(tree: Mapping[str, Any], name: str) -> object:
-    """Return what stands at a dotted name; raises KeyError when nothing does."""
+def at(tree: Mapping[str, Any], name: Sequence[str]) -> object:
+    """Return what stands at a name, given in its parts; raises KeyError or TypeError when nothing does."""
     value: Any = tree
-    for part in name.split("."):
+    for part in name:
         value = value[part]
     return value
 
@@ -84,8 +84,8 @@ def _view(name: str, schema: Json, now: Json, defaults: Json) -> SettingView:
         group=_group(name),
         type=schema.get("type", "object"),
         bounds={_BOUNDS[key]: value for key, value in schema.items() if key in _BOUNDS},
-        default="" if is_secret else at(defaults, name),
-        value=at(now, name),
+        default="" if is_secret else at(defaults, name.split(".")),
+        value=at(now, name.split(".")),
         description=comments().get(name, ""),
         is_secret=is_secret,
     )

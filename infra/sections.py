@@ -240,6 +240,7 @@ class Sources(_Section):
     endpoints: dict[
         str, Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s#]*$", max_length=2048)]
     ]
+    models: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$")]]
     quota_per_day: dict[str, Count]
 
 

@@ -70,16 +70,20 @@ def rank(  # noqa: PLR0913  # what a request says, by name
         scores=run.scored.scores[:top],
         explanations=explanations(program, run, top) if explain else (),
         kept=len(run.scored.order),
-        used=RankingUsed(
-            source="scorer",
-            weights=None,
-            language=LANGUAGE,
-            feature_version=program.feature_version,
-            scorer_hash=program.hash,
-            as_of_year=as_of_year,
-            score_scale="custom",
-            scorer=program.normal,
-        ),
+        used=_used(program, as_of_year),
+    )
+
+
+def _used(program: Program, as_of_year: int) -> RankingUsed:
+    return RankingUsed(
+        source="scorer",
+        weights=None,
+        language=LANGUAGE,
+        feature_version=program.feature_version,
+        scorer_hash=program.hash,
+        as_of_year=as_of_year,
+        score_scale="custom",
+        scorer=program.normal,
     )
 
 

@@ -48,7 +48,7 @@ def merge(records: Sequence[Candidate]) -> list[Candidate]:
 
 
 class _Groups:
-    """Union-find over the keys of records; the root of a group is its first record."""
+    """Union-find over the keys of records."""
 
     def __init__(self) -> None:
         self._records: list[Candidate] = []
@@ -63,8 +63,7 @@ class _Groups:
             self._join(self._first_with.setdefault(key, number), number)
 
     def _join(self, one: int, other: int) -> None:
-        low, high = sorted((self._root(one), self._root(other)))
-        self._parents[high] = low
+        self._parents[self._root(other)] = self._root(one)
 
     def _root(self, number: int) -> int:
         parents = self._parents

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
 _MAX_CHARS = 100
-_ISO = re.compile(r"([0-9]{4})(?:([-/.])([0-9]{1,2})(?:\2([0-9]{1,2}))?)?(?=$|[T\s])")
+_ISO = re.compile(r"([0-9]{4})(?:$|([-/.])([0-9]{1,2})(?:\2([0-9]{1,2}))?(?=$|[T\s]))")
 _COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?=$|T?[0-9]{6}Z?$)")
 _CHINESE = re.compile(r"([0-9]{4})\s?年(?:\s?([0-9]{1,2})\s?月(?:\s?([0-9]{1,2})\s?日)?)?")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

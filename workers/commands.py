@@ -1,4 +1,4 @@
-"""The commands of this room: sources, replay, evaluation and the demo.
+"""The commands of this room: sources, replay, evaluation, scoring programs and the demo.
 
 Every command line starts by loading this file, so each command imports what it needs when it runs.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 from signal_search.contracts.source import SourceView
-from signal_search.errors import Invalid
+from signal_search.errors import Invalid, ProgramError
 
 if TYPE_CHECKING:
     from workers.pipeline.replay import Replay
@@ -34,6 +34,10 @@ def register(app: typer.Typer) -> None:
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
     app.add_typer(evaluation, name="eval")
+    scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
+    scoring.command("check")(check_program)
+    scoring.command("capabilities")(show_capabilities)
+    app.add_typer(scoring, name="scoring")
 
 
 def demo(
@@ -156,6 +160,49 @@ def eval_claims(
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
     _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+
+
+def check_program(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)],
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compile a scoring program from a JSON file: its hash and plan, or what is wrong and where (exit code 1)."""
+    from scoring.expression.compiler import compile_program  # noqa: PLC0415
+    from scoring.expression.listing import described, marked_error  # noqa: PLC0415
+    from scoring.expression.program_file import READ_BYTES, decode_program  # noqa: PLC0415
+
+    with file.open("rb") as opened:
+        source = decode_program(opened.read(READ_BYTES))
+    try:
+        found = described(compile_program(source))
+    except ProgramError as error:
+        if as_json:
+            _print_json({"valid": False, "detail": _detail(error)})
+        else:
+            typer.echo(marked_error(source, error), err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        _print_json({"valid": True, **found})
+        return
+    typer.echo("\n".join(f"{name}: {value}" for name, value in found.items() if name != "plan"))
+    typer.echo("\n".join(found["plan"]))
+
+
+def _detail(error: ProgramError) -> dict[str, Any]:
+    known = {"field": error.field, "position": error.position}
+    return {
+        "code": error.code,
+        "message": error.message,
+        **{name: value for name, value in known.items() if value is not None},
+    }
+
+
+def show_capabilities() -> None:
+    """Print what the scoring language can do as one JSON document; needs neither configuration nor network."""
+    from scoring.expression.capabilities import capabilities  # noqa: PLC0415
+
+    _print_json(capabilities(generation_available=None))
 
 
 def _print_json(value: object) -> None:

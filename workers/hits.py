@@ -107,13 +107,15 @@ def _document(config: SourceConfig, reply: Reply, hit: Hit) -> Document:
     )
 
 
-def hits_of(source_id: str, parsed: Parsed) -> tuple[Hit, ...]:
-    """Return what a source's answer names as hits, in its order: its documents, and what is no evidence.
+def hits_of(
+    source_id: str, documents: Sequence[Document], others: Sequence[Hit] = ()
+) -> tuple[Hit, ...]:
+    """Return what one answer names as hits, in its order: its documents, and among them what is no evidence.
 
-    A document's snippet is its text without the title. Ranks count from 1.
+    others: `Parsed.hits`, each at its rank where it has one, else behind the documents. Ranks are counted anew, from 1.
     """
-    placed = {each.rank: each for each in parsed.hits if each.rank}
-    rest = iter([*map(_hit_of, parsed.documents), *(each for each in parsed.hits if not each.rank)])
+    placed = {each.rank: each for each in others if each.rank}
+    rest = iter([*map(hit_of, documents), *(each for each in others if not each.rank)])
     found: list[Hit] = []
     while (hit := placed.pop(len(found) + 1, None) or next(rest, None)) is not None:
         found.append(hit)
@@ -123,14 +125,12 @@ def hits_of(source_id: str, parsed: Parsed) -> tuple[Hit, ...]:
     )
 
 
-def _hit_of(document: Document) -> Hit:
-    snippet = (
-        document.text.removeprefix(document.title).strip() if document.title else document.text
-    )
+def hit_of(document: Document) -> Hit:
+    """Return a document as a hit: its text without the title that it begins with is the snippet."""
     return Hit(
         url=document.url,
         title=document.title,
-        snippet=snippet,
+        snippet=document.text.removeprefix(document.title).lstrip(". \n").rstrip(),
         published=document.published,
         language=document.language,
         doi=document.doi,

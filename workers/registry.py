@@ -114,6 +114,11 @@ class Source:
     adapter: Adapter
 
 
+def _takes_address(row: SourceRow, endpoint: str) -> bool:
+    """Say whether a source may stand elsewhere here; where a key is sent, over https only."""
+    return row.self_hosted or (row.is_movable and endpoint.startswith("https://"))
+
+
 class Registry:
     """All sources of this deployment. It holds no connection and never changes once made."""
 
@@ -121,8 +126,8 @@ class Registry:
         """Join shipped and custom rows with their adapters.
 
         Raises:
-            Invalid: `sources.custom`, `sources.enabled` or `sources.endpoints`, when a row is wrong, an enabled id is
-                unknown, or an address is given to a source that is not self-hosted.
+            Invalid: `sources.custom`, `sources.enabled`, `sources.endpoints` or `sources.models`, when a row is wrong,
+                an enabled id is unknown, or an address or a model is given to a source that takes none.
         """
         self._settings = settings
         self._custom = custom_rows(settings.sources.custom)
@@ -133,6 +138,7 @@ class Registry:
                 "A source row names an adapter that does not exist.", field="sources.custom"
             )
         self._place(settings.sources.endpoints)
+        self._name_models(settings.sources.models)
         if not self._askable_ids().issuperset({*settings.sources.enabled} - {ALL}):
             raise Invalid(
                 "A source that is not in the catalogue is enabled.", field="sources.enabled"
@@ -229,14 +235,23 @@ class Registry:
         return adapter.read_page(request, outcome) if isinstance(adapter, PageReader) else outcome
 
     def _place(self, endpoints: dict[str, str]) -> None:
-        """Give the self-hosted sources their addresses."""
+        """Give sources that stand elsewhere here their addresses."""
         for source_id, endpoint in endpoints.items():
             row = self._rows.get(source_id)
-            if row is None or not row.self_hosted:
+            if row is None or not _takes_address(row, endpoint):
                 raise Invalid(
-                    "Only self-hosted sources take an address.", field="sources.endpoints"
+                    "Only sources that others offer too, or that each operator runs, take an address.",
+                    field="sources.endpoints",
                 )
             self._rows[source_id] = row.model_copy(update={"endpoint": endpoint})
+
+    def _name_models(self, models: dict[str, str]) -> None:
+        for source_id, model in models.items():
+            row = self._rows.get(source_id)
+            if row is None or "model" not in row.params:
+                raise Invalid("Only a source that is a model takes one.", field="sources.models")
+            params = {**row.params, "model": model}
+            self._rows[source_id] = row.model_copy(update={"params": params})
 
     def _askable_ids(self) -> set[str]:
         return {row.id for row in self._rows.values() if not row.is_generic}

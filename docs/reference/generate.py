@@ -1,8 +1,8 @@
 # ruff: noqa: INP001  a script beside its pages, not a package
 """Write the reference pages from the code: `python docs/reference/generate.py`; `--check` only compares.
 
-Errors come from the classes and from every `code="..."` in the rooms, settings from the models and the comments in
-defaults.toml, keys from the table in infra/keys.py. A test runs the check.
+Errors come from the classes, from every `code="..."` in the rooms and from the scoring language, settings from the
+models and the comments in defaults.toml, keys from the table in infra/keys.py. A test runs the check.
 """
 
 import ast
@@ -15,11 +15,17 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from signal_search.errors import SignalSearchError, all_error_classes
+from signal_search.errors import (
+    ProgramError,
+    ProgramTooLarge,
+    SignalSearchError,
+    all_error_classes,
+)
 
 from infra import keys
 from infra.manifest import comments
 from infra.settings import DEFAULTS, Settings
+from scoring.expression.capabilities import ERROR_CODES
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -48,6 +54,9 @@ def errors_page() -> str:
     by_name = {each.__name__: each for each in classes}
     for code, name in sorted(special_codes()):
         rows.setdefault(code, _error_row(code, by_name.get(name, SignalSearchError)))
+    for code, says in ERROR_CODES.items():
+        kind = ProgramTooLarge if code == ProgramTooLarge.code else ProgramError
+        rows[code] = f"{_error_row(code, kind).rsplit(' | ', 1)[0]} | Scoring program: {says}. |"
     return "\n".join([*lines, *(rows[code] for code in sorted(rows))]) + "\n"
 
 

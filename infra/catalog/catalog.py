@@ -46,17 +46,18 @@ class SourceRow(BaseModel):
 
     adapter: the code that builds its requests and reads its replies. endpoint: the API's address, the feed's or the
     site's start address; `{language}` stands for the question's language; empty only in the two generic rows, which
-    lend their properties to `site:URL` and `feed:URL`, and where `self_hosted` says that each operator runs a
-    server of their own, whose address is in the settings. needs_mailto: closed until `sources.mailto` names who is
+    lend their properties to `site:URL` and `feed:URL`, and where `self_hosted` says that each operator runs a server
+    of their own, whose address is in the settings. is_movable: others offer the same API, so that the settings may
+    name another address (https, since the key goes there). needs_mailto: closed until `sources.mailto` names who is
     responsible. languages: empty means any. topics: what it is good for; empty means anything. tier: from which
-    breadth of search it is asked. access: open, by a key of the operator's (`key_env` names the variable,
-    `key_place` where it is sent), or closed, which `terms` explains. published_pace_s: the pause in seconds its
-    operator publishes, `pace_citation` where. quota_per_day: the requests in a UTC day that its operator allows,
+    breadth of search it is asked. access: open, by a key of the operator's (`key_env` names the variable, `key_place`
+    where it is sent), or closed, which `terms` explains. published_pace_s: the pause in seconds its operator
+    publishes, `pace_citation` where. quota_per_day: the requests in a UTC day that its operator allows,
     `quota_citation` where. constraints: which of the caller's constraints its requests carry. params: fixed query
     parameters, or settings of a generic adapter. json_items, item_map: of a generic JSON source, the path to its
-    results and to our fields in each. quality: A (primary, official or edited), B or C. force_include: asked
-    whatever the question is about. replaces: names under which other catalogues list this place. alternative: what
-    a closed place is covered by, ids of rows that are not closed.
+    results and to our fields in each. quality: A (primary, official or edited), B or C. force_include: asked whatever
+    the question is about. replaces: names under which other catalogues list this place. alternative: what a closed
+    place is covered by, ids of rows that are not closed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,6 +75,7 @@ class SourceRow(BaseModel):
     key_env: Annotated[str, Field(pattern=r"^([A-Z][A-Z0-9_]{0,99})?$")] = ""
     key_place: KeyPlace = "bearer"
     self_hosted: bool = False
+    is_movable: bool = False
     needs_mailto: bool = False
     terms: Annotated[str, Field(max_length=500)] = ""
     published_pace_s: Annotated[float, Field(gt=0.0, le=86_400.0)] | None = None

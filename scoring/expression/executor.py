@@ -8,10 +8,19 @@ from signal_search.errors import Broken
 
 from scoring.expression.columns import Column, Rows, plan
 from scoring.expression.evaluator import Fault, FeatureColumns, Scored, score_each
+from scoring.expression.limits import MAX_CANDIDATES
 from scoring.expression.program import Node, Program
 
 # Up to this many candidates building columns costs more than they save.
 _TINY = 2
+
+
+# All indexes there may be, made once: making a thousand numbers takes as long as adding them.
+_ROWS = tuple(range(MAX_CANDIDATES))
+
+
+def _rows(count: int) -> Rows:
+    return _ROWS[:count] if count <= MAX_CANDIDATES else range(count)
 
 
 class Step(Struct, frozen=True):
@@ -56,7 +65,7 @@ class Executor:
         if self._steps is not None:
             self._steps.clear()
         try:
-            scored = self._by_columns(features, range(count))
+            scored = self._by_columns(features, _rows(count))
         except Fault:
             score_each(self._program, features, count)
             raise Broken("A program failed in columns and not by itself.") from None

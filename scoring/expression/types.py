@@ -9,13 +9,6 @@ class Type(Struct, frozen=True):
     is_number: bool
     is_nullable: bool = False
 
-    @property
-    def shown(self) -> str:
-        """The name that capabilities and messages use."""
-        return (
-            f"{'number' if self.is_number else 'boolean'}{' or null' if self.is_nullable else ''}"
-        )
-
 
 NUMBER = Type(is_number=True)
 NULLABLE = Type(is_number=True, is_nullable=True)

@@ -28,7 +28,7 @@ from signal_search.contracts.query import RetrieveRequest, Tier
 from signal_search.contracts.result import Result, StopReason
 from signal_search.contracts.source import SkipReason
 
-from api_gateway.openapi import ENDPOINTS
+from api_gateway.endpoints import ENDPOINTS
 from infra.loopback_web.app import HOSTS
 from infra.settings import Settings, load
 
@@ -299,7 +299,7 @@ def test_every_metric_is_counted_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_route_is_served(page: Path) -> None:
     text = page.read_text("utf-8")
-    asked = re.findall(r"/v1/[\w/{}]+|(?<![\w.])/(?:healthz|readyz|metrics)\b", text)
+    asked = re.findall(r"/v1/[\w/{}-]+|(?<![\w.])/(?:healthz|readyz|metrics)\b", text)
     served = {re.sub(r"\{\w+\}", "{}", each.path) for each in ENDPOINTS}
     shapes = {re.sub(r"\{\w+\}|\bJOB\b", "{}", each).rstrip("/") for each in asked}
     assert shapes <= served

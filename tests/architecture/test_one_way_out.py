@@ -83,7 +83,9 @@ MODULES: dict[str, frozenset[str]] = {
         }
     ),
     "http.server": frozenset({"bench/site_corpus.py"}),
-    "subprocess": frozenset({"infra/child.py", "workers/demo.py", "bench/__main__.py"}),
+    "subprocess": frozenset(
+        {"infra/child.py", "workers/demo.py", "bench/__main__.py", "bench/peers.py"}
+    ),
     **dict.fromkeys(NOBODYS_MODULES, frozenset()),
 }
 
@@ -91,7 +93,7 @@ MODULES: dict[str, frozenset[str]] = {
 NAMES: dict[str, frozenset[str]] = {
     "getaddrinfo": frozenset({"workers/fetching/url_guard.py"}),
     "create_connection": frozenset({"infra/store_checks.py"}),
-    "open_connection": frozenset({"bench/raw_client.py"}),
+    "open_connection": frozenset({"bench/raw_client.py", "bench/search_latency.py"}),
     "connect_tcp": frozenset({"infra/http.py"}),
     "execve": frozenset({"infra/commands.py"}),  # becomes a worker or Flower
     "execvp": frozenset({"infra/tether.py"}),  # becomes the process that it ties to its parent

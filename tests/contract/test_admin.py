@@ -158,6 +158,40 @@ def test_tables_can_be_written(gateway: httpx.Client, folder: Path) -> None:
     }
 
 
+def test_names_with_dots_in_them_can_be_written(gateway: httpx.Client, folder: Path) -> None:
+    patch = {"loopback": {"hosts": {"export.arxiv.org": "127.0.0.1:8601"}}}
+    reply = gateway.put(CONFIG, json=patch)
+    assert reply.status_code == 200
+    assert written(folder) == patch
+    gone = {"loopback": {"hosts": {"export.arxiv.org": None}}}
+    assert gateway.put(CONFIG, json=gone).status_code == 200
+    assert written(folder) == {"loopback": {"hosts": {}}}
+
+
+def test_a_setting_of_no_section_is_put_above_the_tables(
+    gateway: httpx.Client, folder: Path
+) -> None:
+    gateway.put(CONFIG, json={"log.level": "DEBUG"})
+    gateway.put(CONFIG, json={"gateway_url": "http://127.0.0.1:8600"})
+    assert written(folder) == {
+        "log": {"level": "DEBUG"},
+        "gateway_url": "http://127.0.0.1:8600",
+    }
+
+
+def test_a_folder_that_takes_nothing_is_told(
+    gateway: httpx.Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = folder / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    reply = gateway.put(CONFIG, json={"log.level": "DEBUG"})
+    assert (reply.status_code, reply.json()["detail"]["code"]) == (409, "conflict")
+    assert str(folder) not in reply.text
+    monkeypatch.chdir(folder)
+
+
 @pytest.mark.parametrize(
     ("content", "field"),
     [
@@ -185,6 +219,10 @@ def test_tables_can_be_written(gateway: httpx.Client, folder: Path) -> None:
         ('{"flower_password": "p"}', "flower_password"),
         ('{"redis_url": "redis://:hidden@127.0.0.1/0"}', "redis_url"),
         ('{"redis_url": "nonsense"}', "redis_url"),
+        ('{"": 1}', None),
+        ('{"gateway.port": 1, "gateway": 5}', "gateway"),
+        ('{"log": 5, "log.level": "DEBUG"}', "log.level"),
+        ('{"tenants": {"a.b": {"weight": 0}}}', "tenants"),
         ("[]", None),
     ],
 )

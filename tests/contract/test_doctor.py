@@ -191,3 +191,20 @@ def test_unknown_and_keyless_sources_are_found(tmp_path: Path) -> None:
 )
 def test_addresses_are_shown_without_secrets(url: str, expected: str) -> None:
     assert masked(url) == expected
+
+
+def test_a_model_that_is_half_there_or_overheard_is_found(tmp_path: Path) -> None:
+    def model(**search: object) -> list[tuple[str, str]]:
+        checks = examine(settings_for(tmp_path, search=search))
+        return [(each.state, each.says) for each in checks if each.name == "model"]
+
+    parts = {"agent_model": "m", "agent_api_key": "sk-1"}
+    whole = {**parts, "scorer_generation_enabled": True}
+    assert model() == [("ok", "No scorers are generated.")]
+    half = [("warn", "A model is switched on, but its address, name or key is missing.")]
+    assert model(scorer_generation_enabled=True) == model(agent_enabled=True, **parts) == half
+    on = ("ok", "Generation of scorers is on.")
+    for address in ("https://models.example/v1", "http://127.0.0.1:11434/v1"):
+        assert model(**whole, agent_base_url=address) == [on]
+    overheard = ("warn", "The model's key goes to another machine unencrypted.")
+    assert model(**whole, agent_base_url="http://10.0.0.5/v1") == [on, overheard]

@@ -26,6 +26,7 @@ from scoring.generation.draft import SUMMARY_PREFIX
 from tests.fakes.gateway import running
 from tests.fakes.judge import KEY, model_calls, model_settings
 from tests.fakes.scorer import a_program
+from tests.fakes.servers import wait_until
 
 PATH = "/v1/scoring/generate"
 WISH = "after 2020, by lexical"
@@ -115,6 +116,15 @@ def test_a_program_in_spite_of(
     assert body["scorer"]["filter"]
     assert body["summary"].startswith(SUMMARY_PREFIX)
     assert (model_calls(web), body["usage"]["llm_tokens"]) == (calls, tokens)
+
+
+def test_a_filter_that_is_absent_keeps_everything(ask: Ask) -> None:
+    assert ask("no_filter").json()["scorer"]["filter"] == "true"
+
+
+def test_where_nobody_set_a_limit_nothing_is_kept(ask: Ask, redis: Redis) -> None:
+    assert ask().status_code == 200
+    assert redis.keys("ss:{b}*") == []
 
 
 # scenario, status, code, calls of the model, tokens that it reported
@@ -291,6 +301,7 @@ def test_time_is_counted_over_both_calls(
         assert told(ask("drip", client)) == (504, "generation_timeout", 0)
         web.faults.add(Fault(host="model.test", latency_s=0.7, count=2))
         assert told(ask("prose_then_good", client)) == (504, "generation_timeout", 41)
+    wait_until(lambda: model_calls(web) == 3, "the model has noted the call that nobody waited for")
 
 
 def test_the_settings_reach_the_model(
@@ -405,6 +416,16 @@ def test_who_has_not_enough_left_is_told_before_the_model_is_asked(
     assert int(reply.headers["retry-after"]) > 0
     assert model_calls(web) == 1
     assert limited.post(PATH, json=body, headers=bearer(tokens["red"])).status_code == 200
+
+
+def test_what_is_left_may_be_too_little_to_mend(
+    limited: httpx.Client, tokens: dict[str, str], web: LoopbackWeb
+) -> None:
+    """The draft held about 5400 of the 6000 and used 41; mending it holds more than the rest."""
+    body = {"query": "scenario:prose_then_good", "requirements": WISH * 30}
+    reply = limited.post(PATH, json=body, headers=bearer(tokens["few"]))
+    assert told(reply) == (429, "quota_exceeded", 41)
+    assert model_calls(web) == 1
 
 
 def test_an_id_that_comes_twice_is_paid_twice(

@@ -15,7 +15,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api_gateway.app import ROUTES
-from api_gateway.openapi import DESCRIPTION, ENDPOINTS
+from api_gateway.endpoints import ENDPOINTS
+from api_gateway.openapi import DESCRIPTION
 from infra.settings import load
 from tests.fakes.gateway import running
 

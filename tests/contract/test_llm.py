@@ -98,6 +98,11 @@ def test_a_slow_answer_ends_with_the_time_of_the_whole_exchange(web: LoopbackWeb
     assert (caught.value.code, caught.value.status) == ("generation_timeout", 504)
 
 
+def test_a_model_may_think_for_longer_than_a_page_may_take(web: LoopbackWeb) -> None:
+    web.faults.add(Fault(host="model.test", latency_s=0.5))
+    assert complete(model_settings(web, fetch={"total_timeout_s": 0.2}), a_prompt()).tokens == 41
+
+
 def test_a_model_that_is_not_there(web: LoopbackWeb) -> None:
     loopback = {"only": True, "hosts": {"model.test": "127.0.0.1:9"}}
     settings = model_settings(web)

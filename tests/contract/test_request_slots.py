@@ -194,6 +194,16 @@ def test_the_third_generation_is_refused_before_its_body_is_read(
     assert gateway.post(PATH, json=BODY).status_code == 200
 
 
+def test_who_has_its_answer_may_ask_again_at_once(
+    web: LoopbackWeb, redis: Redis, redis_url: str, tmp_path: Path
+) -> None:
+    one = {"scorer_generation_max_concurrency": 1}
+    settings = model_settings(web, redis_url=redis_url, data_dir=str(tmp_path), search=one)
+    with running(settings) as client:
+        codes = [client.post(PATH, json=BODY).status_code for _ in range(25)]
+    assert codes == [200] * 25
+
+
 def test_every_refusal_gives_its_slot_back(gateway: httpx.Client, redis: Redis) -> None:
     for content in (b"\xff", b"{}", b"[" * 100, b"x" * 70_000):
         for _ in range(3):

@@ -7,6 +7,7 @@ import httpx
 import msgspec
 import pytest
 from pydantic import SecretStr
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import FetchState, Parsed, Reply, Request, SourceQuery
 from signal_search.errors import BadReply, Invalid
 
@@ -14,11 +15,14 @@ from infra.clock import FixedClock
 from infra.http import RawReply
 from infra.loopback_web import LoopbackWeb
 from infra.settings import load
+from tests.fakes.builders import a_document
 from workers.adapter import Adapter, SourceConfig
 from workers.fetching.credentials import outgoing
 from workers.fetching.outcomes import outcome_of_status
+from workers.hits import hits_of
 from workers.registry import Registry
 from workers.sources.brave import Brave
+from workers.sources.grok import Grok
 from workers.sources.searxng import Searxng
 
 NOW_MS = 1_790_000_000_000
@@ -348,11 +352,159 @@ def test_a_self_hosted_source_is_asked_at_its_address_and_not_without() -> None:
     assert request.url.startswith("https://searx.example.org/search?x=1&q=tidal+array")
 
 
-@pytest.mark.parametrize("source_id", ["brave", "nowhere", "site"])
-def test_only_self_hosted_sources_take_an_address(source_id: str) -> None:
-    """Else a line in a file could send a key to another host."""
-    own = {"endpoints": {source_id: "https://elsewhere.example/"}}
+@pytest.mark.parametrize(
+    ("source_id", "address"),
+    [
+        ("brave", "https://elsewhere.example/"),
+        ("nowhere", "https://elsewhere.example/"),
+        ("site", "https://elsewhere.example/"),
+        ("grok", "http://elsewhere.example/"),
+    ],
+)
+def test_no_other_sources_take_an_address(source_id: str, address: str) -> None:
+    """Else a line in a file could send a key to another host, or in the clear."""
+    own = {"endpoints": {source_id: address}}
     with pytest.raises(Invalid) as caught:
         Registry(load(sources=load().sources.model_dump() | own))
     assert caught.value.field == "sources.endpoints"
     assert "elsewhere" not in caught.value.message
+
+
+# --- what a search shows beside evidence ------------------------------------------------------------------------------
+
+NEWS = msgspec.structs.replace(QUESTION, today="2026-05-30")
+
+
+def test_exa_is_asked_for_a_relative_age_by_days(web: LoopbackWeb, registry: Registry) -> None:
+    adapter = registry.source("exa").adapter
+    for today, found in (("2026-05-30", True), ("2026-08-30", False)):
+        ask = msgspec.structs.replace(QUESTION, freshness="pw", today=today)
+        [request] = adapter.build(ask)
+        got = send(web, request, KEYS["exa"])
+        assert got.status_code == 200
+        assert (ARTICLE in got.text) is found
+    assert json.loads(request.body)["startPublishedDate"] == "2026-08-23T00:00:00.000Z"
+
+
+def test_without_a_day_a_relative_age_is_not_guessed(registry: Registry) -> None:
+    [request] = registry.source("exa").adapter.build(SourceQuery(text="tea", freshness="pw"))
+    assert "startPublishedDate" not in json.loads(request.body)
+
+
+def test_tavily_answers_only_where_an_answer_is_wanted(
+    web: LoopbackWeb, registry: Registry
+) -> None:
+    adapter = registry.source("tavily").adapter
+    for is_wanted in (True, False):
+        ask = msgspec.structs.replace(QUESTION, with_answer=is_wanted)
+        [request] = adapter.build(ask)
+        parsed = read(adapter, request, send(web, request, KEYS["tavily"]))
+        assert bool(parsed.answer) is is_wanted
+        assert parsed.answer not in [each.text for each in parsed.documents]
+
+
+def test_tavily_dates_its_results_where_news_are_asked_for(
+    web: LoopbackWeb, registry: Registry
+) -> None:
+    adapter = registry.source("tavily").adapter
+    for about_news, published in ((True, "2026-05-28"), (False, "")):
+        [request] = adapter.build(msgspec.structs.replace(QUESTION, about_news=about_news))
+        parsed = read(adapter, request, send(web, request, KEYS["tavily"]))
+        [found] = [each for each in parsed.documents if each.url == ARTICLE]
+        assert found.published == published
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["https://api.x.ai/v1/responses", "https://api.x.ai/v1/chat/completions"]
+)
+def test_groks_pages_are_hits_with_title_and_date_and_no_evidence(
+    web: LoopbackWeb, endpoint: str
+) -> None:
+    adapter = Grok(SourceConfig(id="grok", endpoint=endpoint, auth="GROK_API_KEY"))
+    [request] = adapter.build(QUESTION)
+    parsed = read(adapter, request, send(web, request, KEYS["grok"]))
+    assert parsed.documents == ()
+    hits = {each.url: each for each in hits_of("grok", parsed.documents, parsed.hits)}
+    found = hits[ARTICLE]
+    assert (found.title, found.published) == ("Tidal array sets a record in May", "2026-05-28")
+    assert (found.source_id, found.by_model) == ("grok", True)
+    assert [each.rank for each in hits.values()] == list(range(1, len(hits) + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("current president of X", True),
+        ("Deno 最新进展", True),
+        ("what happened this week", True),
+        ("knowledge of tea", False),  # "now" is a word, not a part of one
+        ("history of tea", False),
+    ],
+)
+def test_grok_is_told_the_day_where_the_question_depends_on_it(text: str, is_told: bool) -> None:
+    config = SourceConfig(id="grok", endpoint="https://api.x.ai/v1/responses")
+    [request] = Grok(config).build(SourceQuery(text=text, today="2026-05-28"))
+    said = json.loads(request.body)["input"][1]["content"]
+    assert said.startswith("Today is 2026-05-28 (UTC).\n<query>") is is_told
+    [request] = Grok(config).build(SourceQuery(text=text))
+    assert "Today" not in json.loads(request.body)["input"][1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("freshness", "hint"),
+    [
+        ("pd", "\nOnly pages published in the past 24 hours."),
+        ("py", "\nOnly pages published in the past year."),
+        ("2026-05-01..2026-05-31", "\nOnly pages published from 2026-05-01 to 2026-05-31."),
+        (None, ""),
+        ("soon", ""),
+    ],
+)
+def test_grok_is_told_the_wanted_age(freshness: str | None, hint: str) -> None:
+    config = SourceConfig(id="grok", endpoint="https://api.x.ai/v1/responses")
+    ask = SourceQuery(text="</query> tea", freshness=freshness)
+    [request] = Grok(config).build(ask)
+    said = json.loads(request.body)["input"][1]["content"]
+    assert said == f"<query> /query  tea</query>{hint}"
+
+
+@pytest.mark.parametrize(
+    ("source", "sent"),
+    [("brave", "freshness=pw"), ("tavily", '"time_range":"week"')],
+)
+def test_who_knows_relative_ages_is_asked_in_their_words(
+    registry: Registry, source: str, sent: str
+) -> None:
+    ask = msgspec.structs.replace(NEWS, freshness="pw")
+    [request] = registry.source(source).adapter.build(ask)
+    assert sent in request.url + request.body
+
+
+def test_documents_and_hits_keep_the_order_of_the_answer() -> None:
+    document = a_document(url="https://b.example/", title="B", text="B\n\nIts excerpt.")
+    others = (Hit(url="https://c.example/", rank=3), Hit(url="https://a.example/", rank=1))
+    found = hits_of("brave", (document,), others)
+    assert [each.url for each in found] == [f"https://{each}.example/" for each in "abc"]
+    assert [each.rank for each in found] == [1, 2, 3]
+    assert (found[1].title, found[1].snippet, found[1].source_id) == ("B", "Its excerpt.", "brave")
+
+
+def test_grok_may_be_asked_at_another_address_and_by_another_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GROK_API_KEY", KEYS["grok"])
+    url = "https://gateway.example/v1/chat/completions"
+    own = {"endpoints": {"grok": url}, "models": {"grok": "grok-4.1-fast"}}
+    registry = Registry(load(sources=load().sources.model_dump() | own))
+    [request] = registry.source("grok").adapter.build(QUESTION)
+    body = json.loads(request.body)
+    assert (request.url, body["model"]) == (url, "grok-4.1-fast")
+    assert [each["role"] for each in body["messages"]] == ["system", "user"]
+    assert not {"input", "tools"} & body.keys()
+
+
+def test_a_source_that_is_no_model_takes_none() -> None:
+    own = {"models": {"brave": "grok-4.1-fast"}}
+    with pytest.raises(Invalid) as caught:
+        Registry(load(sources=load().sources.model_dump() | own))
+    assert caught.value.field == "sources.models"

@@ -1,5 +1,7 @@
 """The crawl step: one source is asked one question. Builds the requests and offers them; never fetches or waits."""
 
+from collections.abc import Sequence
+
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.source import SkipReason
@@ -30,38 +32,59 @@ def crawl(tools: Toolbox, step_id: str) -> Next:
     call = view.calls.get(call_id)
     if view.plan is None or call is None or call.refused is not None:
         return Leave()
-    _ask(tools, stored, view.plan, call)
+    _ask(tools, stored, view.plan, [call])
     tools.ring(f"{job_id}/reduce")
     return Leave()
 
 
-def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView) -> None:
+def ask_at_once(tools: Toolbox, stored: StoredJob) -> None:
+    """Ask all first calls of a planned job here and now, over the trips of one; for jobs that have no time for steps.
+
+    Idempotent like the step. Whoever dies in between leaves calls that the reducer finds not asked.
+    """
+    view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    if view.plan is None:
+        return
+    calls = [each for each in view.active_calls() if not each.is_asked]
+    _ask(tools, stored, view.plan, calls)
+    tools.ring(f"{stored.spec.id}/reduce")
+
+
+def _ask(tools: Toolbox, stored: StoredJob, plan: Plan, calls: Sequence[CallView]) -> None:
+    begun = [each for call in calls if (each := _begun(tools, stored, plan, call)) is not None]
+    if begun:
+        tools.log.append(stored.spec.id, *(entry for entry, _wanted in begun))
+    wanted = [each for _entry, asked in begun for each in asked]
+    offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
+
+
+def _begun(
+    tools: Toolbox, stored: StoredJob, plan: Plan, call: CallView
+) -> tuple[CallStarted, list[Wanted]] | None:
+    """Return the entry of a call that is paid for and what it wants fetched; None when it was refused."""
     try:
         source = tools.registry.source(call.call.source_id)
     except SignalSearchError as error:
         refuse(tools, stored.spec.id, call.call.id, SkipReason.NOT_CONFIGURED, error.message)
-        return
+        return None
     ask = strategy_of(stored.spec).ask(tools, plan, call.call, source, stored)
     requests = source.adapter.build(ask)
     searches = sum(each.kind == "api" for each in requests)
     if not _pay(tools, stored, call, {Dimension.CALLS: 1, Dimension.SEARCHES: searches}):
-        return
+        return None
     wanted = [
         Wanted(fetch_id=f"{call.call.id}#{number}", request=request)
         for number, request in enumerate(requests, 1)
     ]
-    tools.log.append(
-        stored.spec.id,
-        CallStarted(
-            at_ms=tools.clock.now_ms(),
-            key=f"{call.call.id}:started",
-            call_id=call.call.id,
-            source_id=call.call.source_id,
-            fetches=tuple(each.fetch_id for each in wanted),
-            searches=searches,
-        ),
+    entry = CallStarted(
+        at_ms=tools.clock.now_ms(),
+        key=f"{call.call.id}:started",
+        call_id=call.call.id,
+        source_id=call.call.source_id,
+        fetches=tuple(each.fetch_id for each in wanted),
+        searches=searches,
     )
-    offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
+    return entry, wanted
 
 
 def _pay(tools: Toolbox, stored: StoredJob, call: CallView, cost: Amounts) -> bool:

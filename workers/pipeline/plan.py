@@ -7,6 +7,7 @@ from signal_search.errors import Refused
 
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.crawl import ask_at_once
 from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.purses import open_purses
@@ -36,6 +37,9 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     recheck_ms = int(tools.settings.queue.recheck_s * 1000)
     tools.steps.make(f"{job_id}/reduce", "reduce", wake_ms=recheck_ms)
     moved = tools.store.transition(job_id, JobEvent.CRAWL if made.calls else JobEvent.REDUCE)
+    if strategy.asks_at_once and moved is not None:
+        ask_at_once(tools, stored)
+        return Leave()
     for call in made.calls:
         if call.round == 1:
             tools.start(f"{job_id}/crawl/{call.id}", "crawl")

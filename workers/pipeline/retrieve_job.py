@@ -31,6 +31,8 @@ _PARTIAL = frozenset(
 class RetrieveJob:
     """`Strategy` of retrieve jobs."""
 
+    asks_at_once = False
+
     def check(self, tools: Toolbox, stored: StoredJob) -> None:
         """Refuse a named source that does not exist here; a bare domain is a site, which the planner sees to.
 

@@ -43,6 +43,8 @@ _PARTIAL = frozenset({StopReason.DEADLINE, StopReason.NO_SOURCE_REACHED})
 class SearchJob:
     """`Strategy` of searches."""
 
+    asks_at_once = True
+
     def check(self, tools: Toolbox, stored: StoredJob) -> None:
         """Let all through: what cannot be asked here is told beside the hits."""
 

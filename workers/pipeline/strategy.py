@@ -22,7 +22,13 @@ from workers.toolbox import Toolbox
 
 
 class Strategy(Protocol):
-    """One kind of job. `decide`, `evidence`, `publish` and `event` are pure: a log gives the same result anywhere."""
+    """One kind of job. `decide`, `evidence`, `publish` and `event` are pure: a log gives the same result anywhere.
+
+    asks_at_once: the plan step asks the first calls itself, instead of making a step for each.
+    """
+
+    @property
+    def asks_at_once(self) -> bool: ...
 
     def check(self, tools: Toolbox, stored: StoredJob) -> None:
         """Refuse what cannot be planned here.

@@ -26,6 +26,8 @@ from workers.toolbox import Toolbox
 class SurveyJob:
     """`Strategy` of surveys."""
 
+    asks_at_once = True
+
     def check(self, tools: Toolbox, stored: StoredJob) -> None:
         """Let all through: what cannot be asked here is told beside the hits."""
 

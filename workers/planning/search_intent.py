@@ -16,24 +16,26 @@ _SIDE = r"[^\s,，、?？]+(?: [^\s,，、?？]+){0,3}?"
 
 _WORDINGS: dict[str, str] = {
     "resource": (
-        rf"官网|官方(?:网站|文档|主页|仓库|下载)|{_NOT_WRITTEN}文档|下载|源码(?:地址|仓库)|代码仓库|仓库地址"
+        rf"官网|官方(?:网站|文档|主页|仓库|下载)|{_NOT_WRITTEN}文档(?!数据库|生成|处理|解析|型|存储)|下载|源码(?:地址|仓库)|代码仓库|仓库地址"
         r"|\bofficial (?:web ?)?(?:site|page|docs?|documentation|repo(?:sitory)?|download)s?\b"
-        r"|(?<!write )(?<!writing )(?<!generate )\b(?:documentation|docs)\b|\brepo(?:sitory)?\b"
-        r"|\bdownloads?(?: (?:link|page))?\s*$|^download\b|\bhomepage\b"
+        r"|(?<!write )(?<!writing )(?<!generate )\b(?:documentation|docs)\b(?! generator| tool)"
+        r"|\brepo(?:sitory)?\b(?! pattern)"
+        r"|\bdownloads?(?: (?:link|page))?\s*$|^download\b(?! speed| manager)|\bhomepage\b"
         r"|\b(?:on|in) github\b|\bgithub (?:repo(?:sitory)?|page|link|url|project|source)\b"
         r"|github\s*(?:仓库|地址|链接|项目)"
     ),
     # "GitHub" is a place only where it stands last; GitHub Actions and GitHub Copilot are products.
     "place": r"\S\s+github\s*$",
     "news": (
-        r"新闻|(?:最近|近期|今天)发生了?什么|本周|这周|头条|快讯|今日(?:要闻|大事)"
-        r"|(?<!hacker )\bnews\b|\bthis week\b|\blatest\b.{0,60}\bannouncements?\b|\bheadlines?\b|\bbreaking\b"
+        r"新闻(?!推荐|分类|聚合|稿|学)|(?:最近|近期|今天)发生了?什么|本周|这周|头条|快讯|今日(?:要闻|大事)"
+        r"|(?<!hacker )\bnews\b(?! aggregat| feed| api)"
+        r"|\bthis week\b|\blatest\b.{0,60}\bannouncements?\b|\bheadlines?\b|\bbreaking\b"
         r"|\bannounced (?:today|yesterday|this)\b"
     ),
     "status": (
         r"最新|现状|现在|目前|进展|近况|动态(?!规划|链接|语言|类型|代理|路由|数组|库|加载)|怎么?样了"
-        r"|的状态(?!管理|机|码|栏|转移|模式|空间|变量)|最近(?!邻|点|公共)|近期"
-        r"|\blatest\b|\bnewest\b|(?<!to )(?<!to the )(?<!i )\bupdates?\b(?! statement)|\bwhat(?:['’]s| is) new\b"
+        r"|的状态(?!管理|机|码|栏|转移|模式|空间|变量)|最近(?!邻|点|公共)|近期|更新\s*$|更新日志"
+        r"|\blatest\b|\bnewest\b|(?<!to )(?<!to the )(?<!\bi )\bupdates?\b(?! statement)|\bwhat(?:['’]s| is) new\b"
         r"|\bcurrent (?:status|state|version|situation|progress)\b|\bstatus of\b|\brecent(?:ly)?\b|\bchangelog\b"
     ),
     "comparison": (
@@ -47,7 +49,8 @@ _WORDINGS: dict[str, str] = {
         r"|\S\s*(?:和|与|跟|同|、)\s*\S.{0,30}?(?:区别|对比|比较|差异|差别|异同|哪个)"
         r"|(?:对比|比较)\s*\S.{0,30}?(?:和|与|跟|、|/)\s*\S"
         r"|\S\s*还是\s*(?!不|没|无法|会|要|有|很|得)\S"
-        rf"|^(?:(?:should (?:i|we) (?:use|choose|learn)|which is better,?:?|use|choose) )?{_SIDE},? or {_SIDE}\s*\??$"
+        r"|^(?:(?:should (?:i|we) (?:use|choose|learn)|which is better,?:?|is|use|choose) )?"
+        rf"(?!(?:how|what|why|when|where|who|can|do|does) ){_SIDE},? or {_SIDE}\s*\??$"
     ),
     "tutorial": (
         r"怎么(?!样|看|回事|了)|如何(?!评价|看待)|怎样(?!了)|教程|入门|上手|指南|步骤|手把手|实战"
@@ -62,7 +65,10 @@ _WORDINGS: dict[str, str] = {
         r"关于.+的一切|深入了解|生态|全景|\babout\b|\becosystem\b|\bdeep[- ]dive\b|\boverview of\b|\blandscape\b"
     ),
 }
-_PATTERNS = {name: re.compile(wording, re.IGNORECASE) for name, wording in _WORDINGS.items()}
+# ASCII, so that a Latin word ends where Chinese begins: 苹果vs安卓.
+_PATTERNS = {
+    name: re.compile(wording, re.IGNORECASE | re.ASCII) for name, wording in _WORDINGS.items()
+}
 _PRECEDENCE = (
     SearchIntent.RESOURCE,
     SearchIntent.NEWS,

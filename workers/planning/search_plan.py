@@ -63,10 +63,9 @@ def plan_search(
     now_ms: int,
     options: SearchOptions = PLAIN,
 ) -> SearchPlan:
-    """Plan a search.
+    """Plan a search for one query, which is expanded by its intent, or for several, which are asked as they are.
 
-    queries: one, which is expanded by its intent, or several, which are asked as they are. configured: ids of the
-    sources that can be asked here.
+    configured: ids of the sources that can be asked here.
 
     Raises:
         Invalid: no query, a blank one, too many, or a wrong freshness; with the field.

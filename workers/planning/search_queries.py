@@ -44,7 +44,7 @@ _LEADING = re.compile(
     r"|overview of |(?:a )?deep[- ]dive (?:into|on) |(?:latest )?news (?:about|on|of) |updates? on |status of "
     r"|(?:the )?official (?:site|website|docs|documentation) (?:of|for) "
     r"|(?:the )?(?:differences?|comparison) between |compare )\s*",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _TRAILING = re.compile(
     r"(?:\s*的?(?:定义|含义|(?:什么)?意思|区别|差异|差别|对比|比较|最新(?:进展|消息|动态|情况)?|现状|(?:研究)?进展|近况|动态"
@@ -53,7 +53,7 @@ _TRAILING = re.compile(
     r"|\s+(?:tutorials?|guides?|news|this week|latest|updates?|announcements?|ecosystem|documentation|docs"
     r"|(?:on )?github|repo(?:sitory)?|download|meaning|definition|comparison|official (?:site|website|docs)"
     r"|step by step))[\s?？。!！]*$|[\s?？。!！]+$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

@@ -28,7 +28,12 @@ _WHOLE = r"(?<![\w.+#/-]){word}(?![\w+#/]|[-.]\w)"
 # "Go to ..." and "React to ..." are verbs.
 _NO_VERB = r"(?!\s+to\b)"
 _PATTERNS = tuple(
-    (re.compile(_WHOLE.format(word=word) + _NO_VERB, 0 if is_exact else re.IGNORECASE), other)
+    (
+        re.compile(
+            _WHOLE.format(word=word) + _NO_VERB, re.ASCII if is_exact else re.ASCII | re.IGNORECASE
+        ),
+        other,
+    )
     for word, is_exact, other in _SYNONYMS
 )
 
@@ -40,7 +45,8 @@ _COMPOUNDS = """
 依赖注入=dependency injection;命令行工具=command line tool;分布式锁=distributed lock;服务网格=service mesh
 日志收集=log collection;告警=alerting
 """
-_HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
+# The same characters as `has_han` looks for.
+_HAN_RUN = re.compile(r"([\u3400-\u9fff\uf900-\ufaff]+)")
 # Words that only join: 的 of "Rust 的异步编程".
 _JOINING = "的之和与"
 _LONGEST = 8
@@ -69,7 +75,7 @@ def english_variant(query: str) -> str:
     if not has_han(query):
         return ""
     parts: list[str] = []
-    for piece in re.split(r"([\u4e00-\u9fff]+)", query):
+    for piece in _HAN_RUN.split(query):
         said = _translated(piece) if _HAN_RUN.fullmatch(piece) else piece
         if said is None:
             return ""

@@ -6,6 +6,7 @@ name; sites that disagree, both sides.
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import islice
 
 from msgspec import Struct
 from signal_search.contracts.document import Document
@@ -26,7 +27,9 @@ from scoring.passages import is_statement, rank_sentences
 _SPEAKS = 0.5
 # Up to a year old (the freshness bands of the search guide) or of unknown age: not old.
 _NOT_OLD = 0.3
+# The first hits with words of their own are compared sentence by sentence, so far into each: a search cannot wait.
 _MOST_READ = 10
+_MOST_CHARS = 1000
 _MOST_DISAGREEMENTS = 5
 
 
@@ -51,9 +54,8 @@ def answer_of(
     hits: Sequence[RankedHit], query_forms: Sequence[str], today: date, rules: VerifyRules
 ) -> Answer:
     """Return the answer that hits give, best first. What a model wrote about a page is never quoted as its words."""
-    documents = [
-        _as_document(each.hit) for each in hits if not each.hit.by_model and each.hit.snippet
-    ]
+    own = (each.hit for each in hits if not each.hit.by_model and each.hit.snippet)
+    documents = [_as_document(each) for each in islice(own, _MOST_READ)]
     read = _Read(hits, prepare(documents), today, rules)
     found = find_disagreements(read.ready, rules, most=_MOST_DISAGREEMENTS)
     disagreements = tuple(
@@ -74,7 +76,7 @@ def _as_document(hit: MergedHit) -> Document:
         doc_id=hit.key,
         url=hit.url,
         title=hit.title,
-        text=hit.snippet,
+        text=hit.snippet[:_MOST_CHARS],
         source_id="",
         site=site_of(hit.url),
         fetched_at_ms=0,
@@ -92,7 +94,7 @@ def _statement(
     read: _Read,
     disagreements: Sequence[HitDisagreement],
 ) -> HitStatement | None:
-    best = _best_sentence(documents[:_MOST_READ], query_forms)
+    best = _best_sentence(documents, query_forms)
     if best is None:
         return None
     claim = verify_prepared(best.quote, read.ready, own_doc_ids={best.doc_id}, rules=read.rules)

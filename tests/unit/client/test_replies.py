@@ -13,6 +13,9 @@ from signal_search.errors import (
     HeadersTooLarge,
     Invalid,
     NotFound,
+    Position,
+    ProgramError,
+    ProgramTooLarge,
     Refused,
     SignalSearchError,
     StoreFailed,
@@ -68,6 +71,26 @@ def test_code_first_then_status_then_family(
 )
 def test_retry_after(value: str | None, date: str | None, seconds: float | None) -> None:
     assert retry_after_s(value, date) == seconds
+
+
+def test_an_error_of_a_program_is_carried_whole() -> None:
+    body = (
+        b'{"detail": {"code": "domain", "message": "m", "field": "score", "candidate_index": 7, '
+        b'"position": {"line": 1, "column": 2, "end_line": 3, "end_column": 4}}, "request_id": "r"}'
+    )
+    error = error_of(422, body, None, None)
+    place = Position(line=1, column=2, end_line=3, end_column=4)
+    assert type(error) is ProgramError
+    assert (error.code, error.field, error.position, error.candidate_index) == (
+        "domain",
+        "score",
+        place,
+        7,
+    )
+    too_large = error_of(
+        413, b'{"detail": {"code": "scorer_too_large", "message": "m"}}', None, None
+    )
+    assert type(too_large) is ProgramTooLarge
 
 
 def test_position_and_field_are_carried() -> None:

@@ -7,6 +7,7 @@ from multiprocessing import get_context
 import msgspec
 import pytest
 from signal_search.contracts.document import Author, Document
+from signal_search.contracts.hit import Hit
 from signal_search.contracts.source import FetchOutcome, FetchState, Link, Parsed, SkipReason
 
 from infra.http import RawReply
@@ -266,7 +267,24 @@ def test_adapter_output_is_redacted_and_stays_so() -> None:
         authors=(Author(family="Roe", given="Jo (jo@example.com)"),),
     )
     link = Link(url="https://joe:pw@a.test/x", text="joe@example.com", context="")
-    once = redact_parsed(Parsed(documents=(plain,), links=(link,), note="from 8.8.8.8", total=3))
+    hit = Hit(
+        url="https://a.test/?api_key=abcdef123456",
+        title="Ask joe@example.com",
+        snippet="Line one\r\nmail joe@example.com",
+        published="2026-05-05",
+        rank=2,
+        by_model=True,
+    )
+    once = redact_parsed(
+        Parsed(
+            documents=(plain,),
+            links=(link,),
+            note="from 8.8.8.8",
+            total=3,
+            hits=(hit,),
+            answer="Call joe@example.com.",
+        )
+    )
     (found,) = once.documents
     assert found.text == "Line one\nmail [EMAIL#1], doi:10.1103/PhysRevLett.116.061102"
     assert (found.title, found.url) == ("Ask [EMAIL#1]", "https://a.test/?api_key=REDACTED")
@@ -274,4 +292,15 @@ def test_adapter_output_is_redacted_and_stays_so() -> None:
     assert found.doc_id == document_id(found.url, found.text)
     assert once.links == (Link(url="https://a.test/x", text="[EMAIL#1]"),)
     assert (once.note, once.total) == ("from [IP#1]", 3)
+    assert once.hits == (
+        Hit(
+            url="https://a.test/?api_key=REDACTED",
+            title="Ask [EMAIL#1]",
+            snippet="Line one\nmail [EMAIL#1]",
+            published="2026-05-05",
+            rank=2,
+            by_model=True,
+        ),
+    )
+    assert once.answer == "Call [EMAIL#1]."
     assert redact_parsed(once) == once

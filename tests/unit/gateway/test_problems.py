@@ -8,6 +8,9 @@ from signal_search.errors import (
     Busy,
     HeadersTooLarge,
     Invalid,
+    Position,
+    ProgramError,
+    ProgramTooLarge,
     SignalSearchError,
     StoreFailed,
     TooLarge,
@@ -35,6 +38,18 @@ def test_field_and_position_are_told():
     assert body(error)["detail"] == {
         "code": "request_nesting_limit", "message": "Too deep.", "field": "a.b", "position": 0,
     }  # fmt: skip
+
+
+def test_a_place_in_a_program_is_an_object_of_whole_numbers():
+    place = Position(line=1, column=2, end_line=1, end_column=3)
+    error = ProgramError("Division by zero", code="division_by_zero", field="score", position=place)
+    error.candidate_index = 0
+    assert answer(error, "r").status == 422
+    assert body(error)["detail"] == {
+        "code": "division_by_zero", "message": "Division by zero", "field": "score", "candidate_index": 0,
+        "position": {"line": 1, "column": 2, "end_line": 1, "end_column": 3},
+    }  # fmt: skip
+    assert answer(ProgramTooLarge(), "r").status == 413
 
 
 @pytest.mark.parametrize(("seconds", "header"), [(0.0, "1"), (0.2, "1"), (4.1, "5"), (30.0, "30")])

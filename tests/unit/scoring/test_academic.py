@@ -8,7 +8,7 @@ from signal_search.errors import ProgramError
 
 from scoring.academic import citation_shares, rank, recency_shares
 from scoring.candidates import Candidate
-from scoring.features import Features, has_word, words_of_query
+from scoring.features import Features, sought_by, words_in
 from tests.fakes.scorer import compiled
 
 PAPERS = [
@@ -113,9 +113,9 @@ def feature(name: str, query: str, **fields: object) -> float | None:
 
 
 def test_words_of_a_query() -> None:
-    found = words_of_query('A "Surface Code" code-9 "" " " x "open')
-    assert dict(found.words) == {"surface": 1, "code": 2, "open": 1}
-    assert (found.total, found.phrases) == (4, ("surface code",))
+    found = sought_by('A "Surface Code" code-9 "" " " x "open')
+    assert {each.word: each.count for each in found.words} == {"surface": 1, "code": 2, "open": 1}
+    assert found.phrases == ("surface code",)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,19 @@ def test_words_of_a_query() -> None:
     ],
 )  # fmt: skip
 def test_words_are_whole_runs(text: str, word: str, found: bool) -> None:
-    assert has_word(text, word) is found
+    assert (f" {word} " in words_in(text)) is found
+
+
+def test_repeated_words_count_as_often_as_they_stand_there() -> None:
+    """In the abstract two of three by half, in the title one in full."""
+    assert feature("lexical", "code code gate", abstract="code") == 1 / 3
+    assert feature("lexical", "code code gate", abstract="gate Code") == 0.5
+
+
+def test_no_year_is_year_zero() -> None:
+    assert feature("year", "q", year=0) is None
+    assert feature("year", "q", year=1) == 1.0
+    assert feature("citations", "q", citations=0) == 0.0
 
 
 @pytest.mark.parametrize("citations", [None, -1, -(10**30), 10**400])

@@ -125,3 +125,29 @@ def test_more_than_the_total_is_not_gone_on_with() -> None:
     with pytest.raises(TooLarge):
         allowance.check()
     assert allowance.reported == 1001
+
+
+@given(
+    st.integers(1024, 65_536),
+    st.lists(st.tuples(st.integers(0, 20_000), st.integers(64, 4096), st.integers(0, 30_000))),
+)
+def test_no_call_is_begun_that_could_go_beyond_the_total(
+    total: int, calls: list[tuple[int, int, int]]
+) -> None:
+    """Reserved is what the calls that were begun may use at most; reported is what they did use, and may lie."""
+    allowance = Allowance(total)
+    begun, told = 0, 0
+    for message_bytes, output, reported in calls:
+        cost = message_bytes + 256 + output
+        fits = max(begun, told) + cost <= total
+        try:
+            assert allowance.reserve(message_bytes, output) == cost
+        except TooLarge:
+            assert not fits
+            continue
+        assert fits
+        begun += cost
+        told += reported
+        allowance.report(reported)
+        assert begun <= total
+    assert (allowance.reserved, allowance.reported) == (begun, told)

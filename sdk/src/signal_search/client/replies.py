@@ -36,7 +36,10 @@ def _own_classes() -> tuple[type[SignalSearchError], ...]:
 
 
 # Later classes are deeper in the tree: a code that a child inherits means the child.
-_BY_CODE = {each.code: each for each in _own_classes()}
+_BY_CODE = {each.code: each for each in _own_classes()} | {
+    "ranking_conflict": errors.ModeConflict,
+    "candidate_limit": errors.ProgramError,
+}
 _BY_STATUS = {
     each.status: each for each in reversed(_own_classes()) if each is not SignalSearchError
 } | {
@@ -84,7 +87,9 @@ def error_of(
         return class_of("", status)(
             f"the gateway answered with status {status}", retry_after_s=wait_s
         )
-    error = class_of(detail.code, status)(
+    is_program = isinstance(detail.position, errors.Position)  # nothing else has such a place
+    kind = errors.ProgramError if is_program else class_of(detail.code, status)
+    error = kind(
         detail.message,
         code=detail.code,
         field=detail.field,

@@ -76,4 +76,3 @@ class SearchPlan(Struct, frozen=True, kw_only=True):
     per_source: int = 5
     today: str = ""
     not_configured: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()

@@ -144,5 +144,50 @@ def test_unequal_neighbours_do_not_change_each_other() -> None:
     assert not by_index[1].get("truncated")
 
 
+def cut(node: dict, level: int) -> tuple[dict, bool]:
+    """The same node to a level, and whether anything was left out."""
+    if "args" not in node:
+        return dict(node), False
+    if level == 0:
+        rest = {name: value for name, value in node.items() if name != "args"}
+        return {**rest, "truncated": True}, True
+    parts = [cut(each, level - 1) for each in node["args"]]
+    return {**node, "args": [each for each, _ in parts]}, any(short for _, short in parts)
+
+
+def expected_cut(full: dict, share: int) -> dict:
+    """The greatest level that fits, found by trying all."""
+    for level in range(32, -1, -1):
+        (condition, one), (score, other) = cut(full["filter"], level), cut(full["score"], level)
+        tried = {**full, "filter": condition, "score": score}
+        if one or other:
+            tried["truncated"] = True
+        if size(tried) <= share:
+            return tried
+    return {"truncated": True}
+
+
+@pytest.mark.parametrize(
+    "budget_bytes", [900, 2_000, 3_000, 4_000, 5_000, 5_500, 6_000, 6_500, 8_000]
+)
+@pytest.mark.parametrize(
+    "score",
+    [
+        DEEP,
+        f"-{DEEP}",
+        f"where(lexical == 0.5, {DEEP.replace('lexical', '1')}, {DEEP.replace('lexical', '0.123456789')})",
+        f"-where(lexical == 0.5, {DEEP.replace('lexical', '1')}, {DEEP.replace('lexical', '0.123456789')})",
+        f"where(lexical == 0.5, 9, {DEEP})",
+        f"where(lexical == 0.5, -9, {DEEP})",
+        f"where(lexical == 0.75, 1, 0) + {DEEP} + {DEEP} * 0",
+    ],
+)
+def test_each_is_cut_as_if_it_were_alone(score: str, budget_bytes: int) -> None:
+    whole = explained(score, top=3)
+    found = explained(score, top=3, budget_bytes=budget_bytes)
+    share = (budget_bytes - 4) // 3
+    assert found == [expected_cut(each, share) for each in whole]
+
+
 def test_the_last_resort() -> None:
     assert explained(DEEP, top=3, budget_bytes=100) == [{"truncated": True}] * 3

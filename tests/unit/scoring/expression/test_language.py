@@ -55,6 +55,32 @@ def test_conditions_that_hold(text: str) -> None:
     check("1", f"not ({text})", None)
 
 
+@pytest.mark.parametrize(
+    ("sign", "below", "equal", "above"),
+    [("<", 1, 0, 0), ("<=", 1, 1, 0), (">", 0, 0, 1), (">=", 0, 1, 1), ("==", 0, 1, 0), ("!=", 1, 0, 1)],
+)  # fmt: skip
+def test_comparisons_with_a_number_on_either_side(
+    sign: str, below: int, equal: int, above: int
+) -> None:
+    features = rows(0.25, 0.5, 0.75)
+    for text, expected in (
+        (f"lexical {sign} 0.5", (below, equal, above)),
+        (f"0.5 {sign} lexical", (above, equal, below)),
+        (f"lexical {sign} (phrase + 0)", (below, equal, above)),  # 0.5 as well, but no literal
+    ):
+        run = execute(compiled("-source_count", text), features, 3)
+        assert run.scored.order == tuple(at for at in range(3) if expected[at])
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [("lexical - 1", -0.25), ("1 - lexical", 0.25), ("3 / lexical", 4.0), ("lexical / 3", 0.25), ("2 * lexical", 1.5),
+     ("lexical * 2", 1.5), ("1 + lexical", 1.75), ("lexical / phrase", 1.5), ("6 / 3", 2.0)],
+)  # fmt: skip
+def test_arithmetic_with_a_number_on_either_side(score: str, expected: float) -> None:
+    check(score, "true", expected)
+
+
 @pytest.mark.parametrize("text", ["lexical > 9 and 1/0 > 0", "false", "true and false and 1/0 > 0"])
 def test_conditions_that_do_not(text: str) -> None:
     check("1/0", text, None)  # and the score is not run
@@ -100,6 +126,25 @@ def test_features_are_read_for_the_candidates_that_need_them() -> None:
     assert read["phrase"] == {1}
     assert read["source_count"] == {3}
     assert read["citations"] == set()
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("lexical > 0.3 and 1 / (lexical - 0.1) < 3", (2, 3)),  # the first would divide by 0
+        ("lexical > 0.3 and lexical < 0.8 and 1 / (lexical - 0.9) < 0", (1, 2)),
+        ("lexical < 0.3 or 1 / (lexical - 0.1) < 3", (0, 2, 3)),
+        ("lexical == 0.1 or lexical == 0.7 or 1 / (lexical - 0.7) > 4", (0, 2, 3)),
+        ("where(lexical < 0.5, lexical < 0.3, 1 / (lexical - 0.4) < 3)", (0, 3)),
+        ("coalesce(where(lexical > 0.5, citations, lexical), 1 / (lexical - 0.1)) > 1.2", (2, 3)),
+    ],
+)
+def test_candidates_that_go_different_ways(condition: str, kept: tuple[int, ...]) -> None:
+    """Lexical is .1, .4, .7 and .9; a fault of a part that is not reached is none."""
+    features = rows(0.1, 0.4, 0.7, 0.9)
+    scored = execute(compiled("1", condition), features, 4).scored
+    assert scored.order == kept
+    assert scored == score_each(compiled("1", condition), features, 4)
 
 
 def test_a_program_made_ready_runs_again() -> None:

@@ -152,6 +152,13 @@ def test_both_expressions_share_the_nodes() -> None:
     assert refused("+".join(["lexical"] * 14), sides).code == "node_limit"
 
 
+def test_the_last_node_that_fits() -> None:
+    """n ones added are 3n - 1 nodes with the root; k names joined by `or` are 2k + 3."""
+    ones, names = (lambda n: "+".join(["1"] * n)), (lambda k: " or ".join(["true"] * k))
+    assert compiled(ones(30), names(82)).nodes == 256
+    assert refused(ones(31), names(81)).code == "node_limit"
+
+
 @pytest.mark.parametrize(("score", "code"), RUNNING)
 def test_what_fails_for_a_candidate(score: str, code: str) -> None:
     program = compiled(score)
