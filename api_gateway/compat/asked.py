@@ -23,6 +23,9 @@ PAST: Final = {
 }
 """Ages as the faces name them, in the engine's words."""
 
+NEWS_AGE: Final = "py"
+"""How old news may be where no age is named: the engine's own choice, a day or a week, is narrower than theirs."""
+
 MOST_HITS: Final = 100
 """As many hits as a search may be asked for: where only some sites' are wanted, they are chosen among these."""
 

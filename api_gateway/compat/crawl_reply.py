@@ -4,10 +4,12 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 from signal_search.contracts.job import TERMINAL_STATES, Job, JobState
+from signal_search.contracts.result import StopReason
 
 from api_gateway.compat.crawl_walk import Crawl, Walked
 from api_gateway.compat.crawl_wire import CrawlStatus, Faults, Status, instant
 
+_LIMIT: Final = "the limit was reached; the site may have more pages"
 _STATUSES: Final[dict[JobState, Status]] = {
     JobState.SUCCEEDED: "completed",
     JobState.PARTIAL: "completed",
@@ -46,7 +48,9 @@ def _status(job: Job, *, has_pages: bool) -> Status:
 
 def _warning(job: Job) -> str | UnsetType:
     stop = job.progress.stop
-    return stop.text if stop is not None and stop.exhausted else UNSET
+    if stop is None or not stop.exhausted:
+        return UNSET
+    return _LIMIT if stop.reason is StopReason.BUDGET_COVERAGE else stop.text
 
 
 def faults_of(walked: Walked) -> Faults:

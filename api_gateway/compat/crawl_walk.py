@@ -76,7 +76,8 @@ def _page(document: Document, asked_url: str, status: int) -> Page:
 
 
 def _fault(end: FetchFinished) -> FaultLine:
-    words = f"{end.reason}: {end.detail}" if end.detail else end.reason
+    has_reason = end.detail.startswith(end.reason)
+    words = end.detail if has_reason else f"{end.reason}: {end.detail}".rstrip(": ")
     return FaultLine(
         id=end.fetch_id, timestamp=instant(end.at_ms), url=end.url, code=end.reason, error=words
     )

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from msgspec import Meta, Struct, field
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
-from signal_search.errors import Invalid, Unsupported
+from signal_search.errors import Unsupported
 
+from api_gateway.checks import check_address, check_text
 from api_gateway.compat.asked import refuse_unsupported
 
 EVERYTHING: Final = "*"
@@ -77,7 +78,11 @@ def request_of(asked: CrawlRequest, *, most_pages: int, pause_s: float) -> Retri
 
     Raises:
         Unsupported: a field that the engine would leave out of account.
+        Invalid: no plain address of the web, or a prompt that says nothing.
     """
+    check_address(asked.url, "url")
+    if asked.prompt is not None:
+        check_text("prompt", asked.prompt, layout=True)
     refuse_unsupported(asked, _UNSUPPORTED)
     if asked.sitemap != "include":
         raise Unsupported("A sitemap is read where robots.txt names one.", field="sitemap")
@@ -103,10 +108,8 @@ def _is_markdown(wanted: object) -> bool:
 
 
 def _is_front(url: str) -> bool:
-    try:
-        return urlsplit(url).path in {"", "/"}
-    except ValueError:
-        raise Invalid("This is no address.", field="url") from None
+    parts = urlsplit(url)
+    return parts.path in {"", "/"} and not parts.query
 
 
 def clamped(asked: CrawlRequest, *, most_pages: int) -> str | None:

@@ -14,7 +14,7 @@ from signal_search.contracts.search_plan import SearchIntent
 from signal_search.contracts.search_result import SearchHit, SearchResult
 from signal_search.errors import Invalid, Unsupported
 
-from api_gateway.compat.asked import MOST_HITS, between, domains, refuse_unsupported
+from api_gateway.compat.asked import MOST_HITS, NEWS_AGE, between, domains, refuse_unsupported
 from api_gateway.compat.firecrawl_wire import (
     FirecrawlHits,
     FirecrawlReply,
@@ -67,7 +67,7 @@ def request_of(asked: FirecrawlSearch, today: date, *, usual_s: float) -> Search
         mode=None if news else ("fused" if chosen else "deep"),
         intent=SearchIntent.NEWS if news else None,
         ranking=UNSET if news else None,
-        freshness=_freshness(_tbs(asked), today),
+        freshness=_freshness(_tbs(asked), today) or (NEWS_AGE if news else None),
         domain_boost=(asked.include_domains or ())[:50],
         num=_PER_SOURCE if is_chosen else min(asked.limit, _PER_SOURCE),
         max_results=MOST_HITS if is_chosen else asked.limit,

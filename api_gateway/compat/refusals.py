@@ -1,7 +1,8 @@
 """How each face says that it did not work: the statuses and bodies of the API it stands in for. Pure.
 
 Tavily: `{"detail": {"error"}}`, where 400 is a wrong request and 432 a used-up plan. SearXNG: `{"error"}`, or a page
-for who wanted another format. Firecrawl: `{"success": false, "error"}`, where 402 is a used-up plan and 408 a lack of time.
+for who wanted another format. Firecrawl: `{"success": false, "error"}`, where 402 is a used-up plan and 408 a lack of
+time.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -32,7 +33,8 @@ _INTERNAL: Final = 500
 _WRONG: Final = (BadEncoding, Invalid, ModeConflict, Unsupported)
 _QUOTA: Final = {"tavily": 432, "searxng": 429, "firecrawl": 402}
 _TOO_LATE: Final = {"tavily": 504, "searxng": 504, "firecrawl": 408}
-_GONE: Final = 404  # Firecrawl: a job that has expired is not there
+# A job that has expired is not there; and its client sends again at once what was answered 502.
+_BY_FIRECRAWL: Final = {410: 404, 502: 503}
 _FORBIDDEN_PAGE: Final = (
     b"<!doctype html><title>403 Forbidden</title><h1>Forbidden</h1>"
     b"<p>Of the formats only json is enabled here: format=json."
@@ -63,8 +65,8 @@ def _status(face: Face, error: SignalSearchError) -> int:
         return _QUOTA[face]
     if isinstance(error, TimedOut):
         return _TOO_LATE[face]
-    if isinstance(error, Gone) and face == "firecrawl":
-        return _GONE
+    if face == "firecrawl":
+        return _BY_FIRECRAWL.get(error.status, error.status)
     return error.status
 
 

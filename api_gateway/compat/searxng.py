@@ -11,12 +11,15 @@ from msgspec import UNSET, Struct, UnsetType
 from signal_search.contracts.search import SearchConstraints, SearchRequest
 from signal_search.contracts.search_plan import SearchIntent, SearchMode
 from signal_search.contracts.search_result import SearchHit, SearchResult
+from signal_search.errors import Invalid
 
-from api_gateway.compat.asked import MOST_HITS
+from api_gateway.compat.asked import MOST_HITS, NEWS_AGE
 from api_gateway.compat.searxng_fields import SearxngSearch
-from api_gateway.compat.told import warnings
+from api_gateway.compat.told import notes
 
 _PAGE: Final = 10  # results on a page, as many as each source is asked for
+
+_PARAMETERS: Final = {"query": "q", "sources": "engines"}
 
 
 class SearxngHit(Struct, frozen=True, kw_only=True):
@@ -64,11 +67,17 @@ def request_of(asked: SearxngSearch) -> SearchRequest:
         mode=_mode(asked),
         intent=SearchIntent.NEWS if is_news else None,
         ranking=UNSET if is_news else None,
-        freshness=asked.freshness,
+        freshness=asked.freshness or (NEWS_AGE if is_news else None),
         num=_PAGE,
         max_results=MOST_HITS,
         constraints=SearchConstraints(language=asked.language),
     )
+
+
+def in_its_words(error: Invalid) -> Invalid:
+    """Return a refusal of the engine's search that names SearXNG's parameter."""
+    name = (error.field or "").partition("[")[0]
+    return Invalid(error.message, field=_PARAMETERS.get(name, name) or None)
 
 
 def _mode(asked: SearxngSearch) -> SearchMode | None:
@@ -81,7 +90,7 @@ def reply_of(asked: SearxngSearch, result: SearchResult) -> SearxngReply:
     """Return SearXNG's reply for the engine's result; silent sources are told there, so that none is an error."""
     first = (asked.page - 1) * _PAGE
     shown = result.hits[first : first + _PAGE]
-    told = list(warnings(result))
+    told = list(notes(result))
     if asked.is_filtered:
         told.append("safesearch: not applied; the sources are searched as they are")
     return SearxngReply(
@@ -103,7 +112,7 @@ def _hit(hit: SearchHit, category: str, position: int) -> SearxngHit:
         engines=hit.sources,
         parsed_url=_parts(hit.url),
         positions=(position,),
-        score=hit.score if hit.score is not UNSET else round(1 / position, 4),
+        score=round(hit.score if hit.score is not UNSET else 1 / position, 4),
         category=category,
         publishedDate=f"{hit.published_date}T00:00:00" if is_full else None,
         pubdate=hit.published_date,

@@ -23,7 +23,7 @@ from api_gateway.compat.asked import (
     refuse_unsupported,
 )
 from api_gateway.compat.tavily_wire import Credits, TavilyHit, TavilyReply, TavilySearch
-from api_gateway.compat.told import of_sites, refuse_unreached, searches, warnings
+from api_gateway.compat.told import of_sites, refuse_unreached, searches, shares, warnings
 
 _UNSUPPORTED: Final = (
     "include_raw_content",
@@ -89,6 +89,8 @@ def _freshness(asked: TavilySearch, today: date) -> str | None:
         return PAST[asked.time_range]
     if asked.days is not None:
         return past_days(asked.days, today)
+    if not has_range and asked.topic == "news":
+        return PAST["week"]  # Tavily's own default for news is seven days
     return between(asked.start_date, asked.end_date, today)
 
 
@@ -107,10 +109,11 @@ def reply_of(
         wanted=domains(asked.include_domains or (), "include_domains") if restricts else (),
         unwanted=domains(asked.exclude_domains or (), "exclude_domains"),
     )
+    scores = shares(result.hits)
     return TavilyReply(
         query=asked.query,
         answer=_answer(result) if asked.include_answer else None,
-        results=tuple(_hit(each, asked) for each in hits[: asked.max_results]),
+        results=tuple(_hit(each, asked, scores[each.url]) for each in hits[: asked.max_results]),
         response_time=round(took_s, 2),
         request_id=request_id,
         usage=Credits(credits=searches(result)) if asked.include_usage else UNSET,
@@ -128,13 +131,13 @@ def _answer(result: SearchResult) -> str | None:
     return said.text if said is not None else None
 
 
-def _hit(hit: SearchHit, asked: TavilySearch) -> TavilyHit:
+def _hit(hit: SearchHit, asked: TavilySearch, score: float) -> TavilyHit:
     is_dated = asked.topic == "news" and len(hit.published_date) == _FULL_DATE
     return TavilyHit(
         title=hit.title,
         url=hit.url,
         content=hit.snippet or hit.abstract,
-        score=round(hit.score, 4) if hit.score is not UNSET else 0.0,
+        score=score,
         published_date=_mail_date(hit.published_date) if is_dated else UNSET,
     )
 

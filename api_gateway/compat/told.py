@@ -34,14 +34,28 @@ def _is_of(hit: SearchHit, names: Sequence[str]) -> bool:
     return any(host == each or host.endswith(f".{each}") for each in names)
 
 
+def shares(hits: Hits) -> dict[str, float]:
+    """Return the score of each hit by its address, 0..1 with four decimals; 0 for one without.
+
+    The fixed formula goes beyond 1: then all are told as shares of the best one's.
+    """
+    scores = {each.url: each.score for each in hits if each.score is not UNSET}
+    best = max(1.0, *scores.values(), 1.0)
+    return {each.url: round(max(0.0, scores.get(each.url, 0.0)) / best, 4) for each in hits}
+
+
 def warnings(result: SearchResult) -> tuple[str, ...]:
     """Return what a reader of the hits alone would not know: silent sources, hits kept back, retracted works."""
-    return tuple(_warnings(result))
+    missing = (f"{name}: {reason}" for name, reason in result.errors.items())
+    return (*missing, *notes(result))
 
 
-def _warnings(result: SearchResult) -> Iterator[str]:
-    for name, reason in result.errors.items():
-        yield f"{name}: {reason}"
+def notes(result: SearchResult) -> tuple[str, ...]:
+    """Return the warnings without the silent sources, for a face that has a place of its own for them."""
+    return tuple(_notes(result))
+
+
+def _notes(result: SearchResult) -> Iterator[str]:
     if result.freshness_filter is not UNSET and (result.stale or result.undated):
         kept = f"only hits of {result.freshness_filter} are shown"
         yield f"{kept}; left out: {result.stale} older, {len(result.undated)} without a date"

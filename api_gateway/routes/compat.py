@@ -18,7 +18,6 @@ from signal_search.contracts.search_result import SearchResult
 from signal_search.errors import Broken, Conflict, Invalid, TimedOut
 
 from api_gateway.asgi import Receive, Scope, header
-from api_gateway.checks import check_request
 from api_gateway.compat import (
     crawl_reply,
     firecrawl_crawl,
@@ -71,9 +70,7 @@ async def searxng_search(request: HttpRequest) -> Response[bytes]:
     try:
         result = await _searched(request, searxng.request_of(asked))
     except Invalid as error:
-        if (error.field or "").startswith("sources"):
-            raise Invalid(error.message, field="engines") from None
-        raise
+        raise searxng.in_its_words(error) from None
     return as_json(searxng.reply_of(asked, result))
 
 
@@ -96,7 +93,6 @@ async def begin_crawl(request: HttpRequest) -> Response[bytes]:
     most = door.settings.sources.site.max_pages
     pause_s = door.settings.politeness.interval_s
     ours = firecrawl_crawl.request_of(asked, most_pages=most, pause_s=pause_s)
-    check_request(ours)
     caller = caller_in(cast("Scope", request.scope))
     key = request.headers.get("x-idempotency-key") or caller.idempotency_key
     job, _is_new = await door.intake.submit(
