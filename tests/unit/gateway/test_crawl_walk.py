@@ -1,0 +1,210 @@
+"""From a job's log to the pages of a crawl, its faults and its state."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from signal_search.contracts.job import Job, JobState, Progress
+from signal_search.contracts.result import Stop, StopReason
+from signal_search.contracts.source import FetchState, Request
+from signal_search.contracts.trace import FetchFinished, FetchQueued, LogEntry
+
+from api_gateway.compat.crawl_reply import faults_of, status_of
+from api_gateway.compat.crawl_walk import Crawl, Walked, walked
+from tests.fakes.builders import a_document
+
+SITE = "https://docs.test/"
+NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
+
+
+def queued(number: str, path: str = "", kind: Any = "page") -> FetchQueued:
+    return FetchQueued(
+        at_ms=NOW_MS,
+        key=f"q{number}",
+        fetch_id=f"all.site1#{number}",
+        call_id="all.site1",
+        request=Request(url=SITE + path, adapter="site", source_id="site", kind=kind, site=SITE),
+        uid=number,
+        host="docs.test",
+        disposition="queued",
+    )
+
+
+def ended(
+    number: str, path: str = "", state: FetchState = FetchState.FETCHED, **more: Any
+) -> FetchFinished:
+    facts = {"status": 200, "paid": True, **more}
+    return FetchFinished(
+        at_ms=NOW_MS + 1,
+        key=f"f{number}",
+        fetch_id=f"all.site1#{number}",
+        call_id="all.site1",
+        url=SITE + path,
+        state=state,
+        **facts,
+    )
+
+
+def document(name: str, path: str) -> Any:
+    return a_document(doc_id=name, url=SITE + path, title=name, text=f"{name} text", language="en")
+
+
+FRONT, GUIDE = document("front", ""), document("guide", "guide")
+LOG: list[LogEntry] = [
+    queued("1"),
+    ended("1", documents=("front",)),
+    queued("1.1", "sitemap.xml", kind="sitemap"),
+    ended("1.1", "sitemap.xml"),
+    queued("2", "old"),
+    ended("2", "old", FetchState.REDIRECTED, status=301, redirect_to=SITE + "guide"),
+    queued("2.0", "guide"),
+    ended("2.0", "guide", documents=("guide",), paid=False),
+    queued("3", "gone"),
+    ended("3", "gone", FetchState.MISSED, status=404, reason="source_not_found", detail="HTTP 404"),
+    queued("4", "private"),
+    ended(
+        "4", "private", FetchState.SKIPPED, status=0, reason="robots", detail="Disallow: /private"
+    ),
+    queued("5", "later"),
+]
+DOCUMENTS = {"front": FRONT, "guide": GUIDE}
+
+
+def test_what_a_log_says() -> None:
+    found = walked(LOG, DOCUMENTS, limit=10)
+    assert [each.metadata.url for each in found.pages] == [SITE, SITE + "guide"]
+    assert found.pages[1].markdown == "guide text"
+    # The sitemap is no page, and a redirect is a step on the way to one.
+    assert (found.asked, found.ended) == (5, 4)
+    assert found.paid == 4
+    assert found.forbidden == (SITE + "private",)
+    [fault] = found.faults
+    assert (fault.url, fault.code, fault.error) == (
+        SITE + "gone",
+        "source_not_found",
+        "source_not_found: HTTP 404",
+    )
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+def test_never_more_pages_than_the_limit(limit: int) -> None:
+    assert len(walked(LOG, DOCUMENTS, limit=limit).pages) == min(limit, 2)
+
+
+def test_a_page_that_came_twice_is_one() -> None:
+    again = [*LOG, queued("6", "guide?x"), ended("6", "guide?x", documents=("guide",))]
+    assert len(walked(again, DOCUMENTS, limit=10).pages) == 2
+
+
+def test_entries_that_come_twice_count_once() -> None:
+    assert walked([*LOG, *LOG], DOCUMENTS, limit=10) == walked(LOG, DOCUMENTS, limit=10)
+
+
+def test_a_reason_is_said_once() -> None:
+    wall = ended(
+        "1", "", FetchState.SKIPPED, reason="pay_wall", detail="pay_wall: a paywall element"
+    )
+    [fault] = walked([queued("1"), wall], {}, limit=1).faults
+    assert fault.error == "pay_wall: a paywall element"
+    bare = ended("1", "", FetchState.SKIPPED, reason="suspended")
+    [fault] = walked([queued("1"), bare], {}, limit=1).faults
+    assert fault.error == "suspended"
+
+
+def crawl(state: JobState, found: Walked, **more: Any) -> Crawl:
+    job = Job(
+        id="job_1",
+        kind="retrieve",
+        state=state,
+        query="*",
+        created_at_ms=NOW_MS,
+        deadline_ms=NOW_MS + 60_000,
+        **more,
+    )
+    return Crawl(job=job, result_ttl_s=600, walked=found)
+
+
+def told(
+    found: Crawl, first: int = 0, last: int = 100, next_url: str | None = None
+) -> dict[str, Any]:
+    status = status_of(found, first=first, last=last, next_url=next_url)
+    reply: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(status))
+    return reply
+
+
+def test_a_running_crawl() -> None:
+    reply = told(crawl(JobState.CRAWLING, walked(LOG, DOCUMENTS, limit=10)), 1, 2)
+    assert (reply["success"], reply["status"]) == (True, "scraping")
+    assert (reply["total"], reply["completed"], reply["creditsUsed"]) == (5, 4, 4)
+    assert reply["createdAt"] == "2026-09-21T14:13:20.000Z"
+    assert reply["expiresAt"] == "2026-09-21T14:24:20.000Z"
+    assert reply["next"] is None
+    assert "completedAt" not in reply
+    [page] = reply["data"]
+    assert page == {
+        "markdown": "guide text",
+        "metadata": {
+            "title": "guide",
+            "sourceURL": SITE + "guide",
+            "url": SITE + "guide",
+            "statusCode": 200,
+            "language": "en",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "has_pages", "status"),
+    [
+        (JobState.QUEUED, False, "scraping"),
+        (JobState.PLANNING, False, "scraping"),
+        (JobState.REDUCING, True, "scraping"),
+        (JobState.SUCCEEDED, True, "completed"),
+        (JobState.PARTIAL, True, "completed"),
+        (JobState.PARTIAL, False, "failed"),
+        (JobState.SUCCEEDED, False, "failed"),
+        (JobState.FAILED, True, "failed"),
+        (JobState.EXPIRED, True, "failed"),
+        (JobState.CANCELLED, True, "cancelled"),
+        (JobState.CANCELLED, False, "cancelled"),
+    ],
+)
+def test_states(state: JobState, has_pages: bool, status: str) -> None:
+    found = walked(LOG if has_pages else [], DOCUMENTS, limit=10)
+    assert told(crawl(state, found))["status"] == status
+
+
+def test_an_ended_crawl_has_as_many_completed_as_in_all() -> None:
+    found = walked(LOG, DOCUMENTS, limit=10)
+    reply = told(
+        crawl(
+            JobState.CANCELLED, found, finished_at_ms=NOW_MS + 2500, expires_at_ms=NOW_MS + 10_000
+        )
+    )
+    assert reply["total"] == reply["completed"] == 4
+    assert reply["completedAt"] == "2026-09-21T14:13:22.500Z"
+    assert reply["expiresAt"] == "2026-09-21T14:13:30.000Z"
+    assert reply["duration"] == 2.5
+
+
+def test_a_limit_that_ended_it_is_named() -> None:
+    stop = Stop(
+        reason=StopReason.BUDGET_COVERAGE,
+        text="...",
+        exhausted=True,
+        coverage=0.0,
+        saturation=0.0,
+        rounds=1,
+    )
+    found = walked(LOG, DOCUMENTS, limit=10)
+    reply = told(crawl(JobState.PARTIAL, found, progress=Progress(stop=stop)))
+    assert reply["warning"] == "the limit was reached; the site may have more pages"
+
+
+def test_faults_as_they_are_listed() -> None:
+    found = faults_of(walked(LOG, DOCUMENTS, limit=10))
+    reply = msgspec.json.decode(msgspec.json.encode(found))
+    assert reply["robotsBlocked"] == [SITE + "private"]
+    [fault] = reply["errors"]
+    assert fault["timestamp"] == "2026-09-21T14:13:20.001Z"
+    assert fault["id"] == "all.site1#3"
