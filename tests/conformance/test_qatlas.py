@@ -58,6 +58,9 @@ def check_limit(given: Case, expect: Case) -> None:
         papers = [Candidate(title=str(number)) for number in range(given["candidates"])]
         check_candidates(papers, expect)
         return
+    if "scorer_bytes" in given:
+        check_size(given["scorer_bytes"], expect)
+        return
     if "score" not in given:
         pytest.skip("HTTP: see the endpoint tests")
     texts = _texts(given)
@@ -83,6 +86,17 @@ def check_candidates(papers: list[Candidate], expect: Case) -> None:
     with pytest.raises(ProgramError) as refused:
         run()
     _check_error(refused.value, {"code": "candidate_limit", **expect})
+
+
+def check_size(size: int, expect: Case) -> None:
+    empty = len(msgspec.json.encode({"language": LANGUAGE, "score": ""}))
+    program = a_program("1".ljust(size - empty))
+    if expect.get("http") != 413:
+        assert compile_program(program).nodes
+        return
+    with pytest.raises(ProgramError) as refused:
+        compile_program(program)
+    _check_error(refused.value, expect)
 
 
 def _texts(given: Case) -> list[str]:
@@ -176,12 +190,15 @@ def check_merge(given: Case, expect: Case) -> None:
     assert len(merge(records)) == expect["count"]
 
 
+def _named(paper: str | Case) -> Candidate:
+    if isinstance(paper, str):
+        return Candidate(title=paper, sources=("a", "b") if "zero" in paper else ("a",))
+    return _candidate({"title": paper.get("id", ""), "source": "a", **paper})
+
+
 def check_rank(given: Case, expect: Case) -> None:
     """`source_count_minus_2` stands for what is 0 for the paper with two sources."""
-    papers = [
-        Candidate(title=name, sources=("a", "b") if "zero" in name else ("a",))
-        for name in given["papers"]
-    ]
+    papers = [_named(each) for each in given["papers"]]
     score = given["score"].replace("source_count_minus_2", "(source_count - 2)")
     program = compile_program(a_program(score, given.get("filter", "true")))
 
@@ -194,7 +211,7 @@ def check_rank(given: Case, expect: Case) -> None:
             run()
         _check_error(failed.value, expect)
         return
-    found = [given["papers"][each] for each in run().order]
+    found = [papers[each].title for each in run().order]
     assert found == expect.get("order", expect.get("hits"))
 
 

@@ -24,7 +24,7 @@ from scoring.fusion import fuse
 from tests.fakes.scorer import GivenFeatures, a_program
 
 patient = settings(deadline=None)
-thorough = settings(deadline=None, max_examples=1_500)
+thorough = settings(deadline=None, max_examples=600)
 
 SEEDS = st.integers(0, 2**40)
 WORDS = st.sampled_from(

@@ -14,7 +14,7 @@ from infra.job_store import StoredJob
 from infra.llm import Prompt, ask
 from infra.llm_reply import Completion
 from infra.settings import Search
-from workers.pipeline.purses import levels_of
+from workers.pipeline.purses import levels_of, open_shared
 from workers.toolbox import Toolbox
 
 Ask = Callable[[Prompt], Completion]
@@ -41,6 +41,7 @@ def asking(tools: Toolbox, stored: StoredJob, name: str, limits: Amounts) -> Ask
         cost = {Dimension.JUDGE_REQUESTS: 1, Dimension.MODEL_TOKENS: _most(prompt)}
         if any(limits.get(each, cost[each]) < cost[each] for each in cost):
             raise JudgeFailed("The budget does not suffice.", code="budget")
+        open_shared(tools, stored)  # weights are asked for before the job's plan is there
         hold, levels = f"{stored.spec.id}|{name}", levels_of(tools, stored)[1:]
         reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=_LEASE_MS)
         if isinstance(reserved, Short):

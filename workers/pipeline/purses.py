@@ -39,9 +39,14 @@ def levels_of(tools: Toolbox, stored: StoredJob) -> tuple[str, ...]:
 
 def open_purses(tools: Toolbox, stored: StoredJob, made: Plan) -> None:
     """Open the job's purse, and the tenant's and the deployment's where they have limits, for each day it may live."""
-    spec, settings = stored.spec, tools.settings
     limits = {Dimension(name): amount for name, amount in made.limits.items()}
-    tools.ledger.open(job_level(spec.id), limits, ttl_ms=life_ms(spec))
+    tools.ledger.open(job_level(stored.spec.id), limits, ttl_ms=life_ms(stored.spec))
+    open_shared(tools, stored)
+
+
+def open_shared(tools: Toolbox, stored: StoredJob) -> None:
+    """Open the purses of tenant and deployment where they have limits; idempotent, so that anybody may be first."""
+    spec, settings = stored.spec, tools.settings
     own, shared = settings.limits_of(spec.tenant), settings.deployment
     for day_ms in days_until(tools.clock.now_ms(), spec.deadline_ms):
         amounts = level_limits(own.model_dump())

@@ -35,7 +35,9 @@ from workers.synthesis.summary import Shown, Summary, summarise
 from workers.toolbox import Toolbox
 
 _ROUNDS = 2  # the second one is for sources that stand in for a failed one
-_BEFORE_SOURCES = 0.4  # of a search's time, for a model that is asked before them
+BEFORE_SOURCES = 0.4
+"""Of a search's time: for a model that is asked before the sources."""
+
 _AFTER_SOURCES = 1.0  # of what is left, and a little at least, for one that is asked after them
 _PARTIAL = frozenset({StopReason.DEADLINE, StopReason.NO_SOURCE_REACHED})
 
@@ -156,7 +158,7 @@ def hit_rules(search: Search) -> HitRules:
 
 def configured(tools: Toolbox, named: tuple[str, ...]) -> set[str]:
     """Return the sources that can be asked here: the enabled ones, and of those named what has its key or address."""
-    found = {each.id for each in tools.registry.views() if each.enabled}
+    found = {each.row.id for each in tools.registry.enabled()}
     for name in named:
         try:
             tools.registry.source(name)
@@ -172,7 +174,7 @@ def _weighed(tools: Toolbox, stored: StoredJob, frame: SearchFrame) -> SearchFra
     if request.ranking != "auto" or frame.plan.mode == "multi":
         return frame
     model = asking(tools, stored, "weights", limits_of(tools, request.budget))
-    figures = figures_for(tools, stored, share=_BEFORE_SOURCES)
+    figures = figures_for(tools, stored, share=BEFORE_SOURCES)
     chosen = choose_weights(queries_of(request)[0], figures, model)
     weights = None if chosen.error else chosen.weights
     return replace(frame, weights=weights, model_error=chosen.error, model_tokens=chosen.tokens)

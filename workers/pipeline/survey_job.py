@@ -13,12 +13,22 @@ from signal_search.errors import Broken
 
 from infra.job_store import StoredJob
 from workers.pipeline.decide import Decision
+from workers.pipeline.model_calls import asking, figures_for
 from workers.pipeline.rules import Rules
 from workers.pipeline.search_decide import decide_search
-from workers.pipeline.search_job import asked_of, configured, event_of, framed, hit_rules
+from workers.pipeline.search_job import (
+    BEFORE_SOURCES,
+    asked_of,
+    configured,
+    event_of,
+    framed,
+    hit_rules,
+    limits_of,
+)
 from workers.pipeline.state import JobView
 from workers.pipeline.survey_publish import publish_survey
 from workers.planning.search_reading import named_sources, plan_survey
+from workers.planning.side_queries import Sides, name_sides
 from workers.registry import Source
 from workers.toolbox import Toolbox
 
@@ -34,18 +44,20 @@ class SurveyJob:
     def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
         request, search = _request_of(stored), tools.settings.search
         wanted = named_sources(request) or tuple(search.survey_sources)
+        named = _sides(tools, stored, request)
         plan = plan_survey(
             request,
             configured=configured(tools, wanted),
             wanted=wanted,
             rules=hit_rules(search),
             now_ms=stored.spec.created_at_ms,
+            queries=named.queries,
         )
-        error = "not_configured" if request.agentic else ""
         frame = SearchFrame(
             plan=plan,
-            queries_by="caller" if request.queries else "goal",
-            model_error=error,
+            queries_by="caller" if request.queries else "model" if named.queries else "goal",
+            model_error=named.error,
+            model_tokens=named.tokens,
         )
         return framed(tools, stored, frame)
 
@@ -77,6 +89,14 @@ class SurveyJob:
 
     def event(self, stop: Stop) -> JobEvent:
         return event_of(stop)
+
+
+def _sides(tools: Toolbox, stored: StoredJob, request: SurveyRequest) -> Sides:
+    """Return the sides that the operator's model names, where it was asked to and the caller named none."""
+    if not request.agentic or request.queries:
+        return Sides()
+    model = asking(tools, stored, "sides", limits_of(tools, None))
+    return name_sides(request.goal, figures_for(tools, stored, share=BEFORE_SOURCES), model)
 
 
 def _request_of(stored: StoredJob) -> SurveyRequest:
