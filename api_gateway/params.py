@@ -7,9 +7,7 @@ from signal_search.errors import Invalid
 
 _MAX_PAGE = 200
 _DEFAULT_PAGE = 50
-_CRAWL_PAGE = (
-    100  # pages of a site in one answer: of usual texts a few megabytes, below Firecrawl's own ten
-)
+_CRAWL_PAGE = 100  # pages of a site in one answer
 _MOST_SKIPPED = 999_999_999
 
 

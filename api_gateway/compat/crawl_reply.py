@@ -1,5 +1,6 @@
 """From a crawl's job and what its log says to Firecrawl's replies. Pure."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -7,8 +8,9 @@ from signal_search.contracts.job import TERMINAL_STATES, Job, JobState
 from signal_search.contracts.result import StopReason
 
 from api_gateway.compat.crawl_walk import Crawl, Walked
-from api_gateway.compat.crawl_wire import CrawlStatus, Faults, Status, instant
+from api_gateway.compat.crawl_wire import CrawlStatus, Faults, Page, Status, instant
 
+_MOST_BYTES: Final = 10 * 1024 * 1024  # of the texts in one answer, as Firecrawl's
 _LIMIT: Final = "the limit was reached; the site may have more pages"
 _STATUSES: Final[dict[JobState, Status]] = {
     JobState.SUCCEEDED: "completed",
@@ -36,6 +38,17 @@ def status_of(crawl: Crawl, *, first: int, last: int, next_url: str | None) -> C
         duration=(finished - job.created_at_ms) / 1000 if finished else UNSET,
         warning=_warning(job),
     )
+
+
+def last_shown(pages: Sequence[Page], first: int, most: int) -> int:
+    """Return where an answer from page `first` on ends: after `most` pages or ten MiB of text, but not before one."""
+    last, size = first, 0
+    for page in pages[first : first + most]:
+        size += len(page.markdown.encode())
+        if size > _MOST_BYTES and last > first:
+            break
+        last += 1
+    return last
 
 
 def _status(job: Job, *, has_pages: bool) -> Status:

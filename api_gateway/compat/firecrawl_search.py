@@ -14,6 +14,7 @@ from signal_search.contracts.search_plan import SearchIntent
 from signal_search.contracts.search_result import SearchHit, SearchResult
 from signal_search.errors import Invalid, Unsupported
 
+from api_gateway.checks import check_freshness
 from api_gateway.compat.asked import MOST_HITS, NEWS_AGE, between, domains, refuse_unsupported
 from api_gateway.compat.firecrawl_wire import (
     FirecrawlHits,
@@ -121,7 +122,9 @@ def _freshness(tbs: str | None, today: date) -> str | None:
     found = _RANGE.fullmatch(tbs)
     if found is None:
         raise Unsupported("qdr:d, qdr:w, qdr:m, qdr:y or cdr:1 with its days.", field="tbs")
-    return between(_day(found[1]), _day(found[2]), today)
+    days = between(_day(found[1]), _day(found[2]), today)
+    check_freshness(days, "tbs")
+    return days
 
 
 def _day(text: str | None) -> str | None:

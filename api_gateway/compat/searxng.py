@@ -123,5 +123,8 @@ def _hit(hit: SearchHit, category: str, position: int) -> SearxngHit:
 
 def _parts(url: str) -> tuple[str, ...]:
     """Return scheme, host, path, parameters, query and fragment; what stands behind a semicolon stays in the path."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a source may call anything an address
+        return ("", "", url, "", "", "")
     return (parts.scheme, parts.netloc, parts.path, "", parts.query, parts.fragment)

@@ -14,6 +14,7 @@ from signal_search.contracts.search_plan import SearchIntent, SearchMode
 from signal_search.contracts.search_result import SearchHit, SearchResult
 from signal_search.errors import Invalid
 
+from api_gateway.checks import check_freshness
 from api_gateway.compat.asked import (
     MOST_HITS,
     PAST,
@@ -91,7 +92,9 @@ def _freshness(asked: TavilySearch, today: date) -> str | None:
         return past_days(asked.days, today)
     if not has_range and asked.topic == "news":
         return PAST["week"]  # Tavily's own default for news is seven days
-    return between(asked.start_date, asked.end_date, today)
+    found = between(asked.start_date, asked.end_date, today)
+    check_freshness(found, "start_date" if asked.start_date else "end_date")
+    return found
 
 
 def reply_of(

@@ -22,7 +22,7 @@ def refuse_unreached(result: SearchResult) -> None:
 def of_sites(hits: Hits, *, wanted: Sequence[str] = (), unwanted: Sequence[str] = ()) -> Hits:
     """Return the hits of the wanted sites (none named: of all) without those of the unwanted ones.
 
-    Sites are named by domain; their subdomains belong to them.
+    Sites are named by domain; their subdomains belong to them. What is no address belongs to none.
     """
     return tuple(
         each for each in hits if (not wanted or _is_of(each, wanted)) and not _is_of(each, unwanted)
@@ -30,7 +30,10 @@ def of_sites(hits: Hits, *, wanted: Sequence[str] = (), unwanted: Sequence[str] 
 
 
 def _is_of(hit: SearchHit, names: Sequence[str]) -> bool:
-    host = (urlsplit(hit.url).hostname or "").lower()
+    try:
+        host = (urlsplit(hit.url).hostname or "").lower()
+    except ValueError:  # a source may call anything an address
+        return False
     return any(host == each or host.endswith(f".{each}") for each in names)
 
 

@@ -118,7 +118,7 @@ async def show_crawl(request: HttpRequest, job_id: FromPath[str]) -> Response[by
     """Answer with a crawl's state and a page of what it has read."""
     skip, most = crawl_page(request.query_params)
     crawl = await _crawl(request, job_id)
-    last = skip + most
+    last = crawl_reply.last_shown(crawl.walked.pages, skip, most)
     is_more = last < len(crawl.walked.pages)
     next_url = _address(request, job_id, skip=last, limit=most) if is_more else None
     return as_json(crawl_reply.status_of(crawl, first=skip, last=last, next_url=next_url))

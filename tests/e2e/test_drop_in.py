@@ -1,5 +1,7 @@
 """Other APIs' own clients pointed at a real gateway: nothing of theirs is changed but the address and the key."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from tavily import InvalidAPIKeyError, TavilyClient
 
 from infra.stack import Parts
 from infra.tokens import TokenStore
+from tests.chaos.stage import wait_until
 from tests.e2e.conftest import Running, free_port, start
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
@@ -260,3 +263,18 @@ def test_a_source_that_refuses_or_wants_a_captcha_is_named(shaken: House) -> Non
         told = tavily.search("tidal array energy", search_depth="advanced")
     assert told["results"]
     assert {each.split(":")[0] for each in told["warnings"]} >= {"brave", "exa"}
+
+
+def test_a_crawl_ends_though_its_worker_was_killed(shaken: House) -> None:
+    client = Firecrawl(api_key=shaken.token, api_url=shaken.url)
+    stack = shaken.running.stack
+    begun = client.start_crawl("http://slow.test/", limit=2)
+    wait_until(lambda: len(shaken.running.requests("slow.test")) > 0, "the site is asked")
+    [worker] = [each.child for each in stack.processes if each.child.name == "worker-crawl1"]
+    assert worker.pid is not None
+    os.kill(worker.pid, signal.SIGKILL)
+    wait_until(lambda: stack.watch() == ["worker-crawl1"], "the worker is started again")
+    wait_until(lambda: client.get_crawl_status(begun.id).status != "scraping", "the crawl ends")
+    job = client.get_crawl_status(begun.id)
+    assert job.status == "completed"
+    assert job.total == job.completed == len(job.data) == 1

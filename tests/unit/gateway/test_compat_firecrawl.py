@@ -84,6 +84,8 @@ def test_ages(tbs: str, freshness: str) -> None:
         ({"tbs": "sbd:1"}, "tbs"),
         ({"tbs": "cdr:1,cd_min:02/30/2026"}, "tbs"),
         ({"tbs": "cdr:1,cd_min:31/01/2026"}, "tbs"),
+        ({"tbs": "cdr:1,cd_min:02/02/2026,cd_max:02/01/2026"}, "tbs"),
+        ({"tbs": "cdr:1,cd_min:////////"}, "tbs"),
         ({"sources": ["images"]}, "sources"),
         ({"sources": ["web", "news"]}, "sources"),
         ({"sources": ["news"], "categories": ["github"]}, "sources"),

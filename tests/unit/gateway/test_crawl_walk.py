@@ -4,11 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from signal_search.contracts.job import Job, JobState, Progress
 from signal_search.contracts.result import Stop, StopReason
 from signal_search.contracts.source import FetchState
 
-from api_gateway.compat.crawl_reply import faults_of, status_of
+from api_gateway.compat.crawl_reply import faults_of, last_shown, status_of
 from api_gateway.compat.crawl_walk import Crawl, Walked, walked
 from tests.fakes.crawled import DOCUMENTS, LOG, NOW_MS, SITE, ended, queued
 
@@ -128,6 +129,19 @@ def test_an_ended_crawl_has_as_many_completed_as_in_all() -> None:
     assert reply["completedAt"] == "2026-09-21T14:13:22.500Z"
     assert reply["expiresAt"] == "2026-09-21T14:13:30.000Z"
     assert reply["duration"] == 2.5
+
+
+def test_an_answer_is_as_long_as_it_may_be() -> None:
+    [page, _] = walked(LOG, DOCUMENTS, limit=10).pages
+    megabyte = replace(page, markdown="x" * 2**20)
+    assert last_shown([megabyte] * 30, 0, 100) == 10
+    assert last_shown([megabyte] * 30, 25, 100) == 30
+    assert last_shown([megabyte] * 30, 3, 4) == 7
+    assert last_shown([], 0, 100) == 0
+    assert last_shown([megabyte] * 3, 5, 100) == 5
+    # Twelve MiB of Chinese are four of characters; a page that is too long alone is told all the same.
+    giant = replace(page, markdown="港" * 2**22)
+    assert last_shown([giant, page], 0, 100) == 1
 
 
 def test_a_limit_that_ended_it_is_named() -> None:
