@@ -26,6 +26,7 @@ from signal_search.contracts.finding import Verdict
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest, Tier
 from signal_search.contracts.result import Result, StopReason
+from signal_search.contracts.search_result import SearchHit, SearchResult, SurveyResult
 from signal_search.contracts.source import SkipReason
 
 from api_gateway.endpoints import ENDPOINTS
@@ -323,6 +324,14 @@ def test_the_result_page_has_every_code() -> None:
 def test_the_result_page_has_every_field() -> None:
     identity = {"job_id", "query"}
     assert first_cells("docs/reference/result.md", "Fields") == {*get_type_hints(Result)} - identity
+
+
+def test_the_search_result_page_has_every_field() -> None:
+    page, identity = "docs/reference/search-result.md", {"job_id"}
+    assert first_cells(page, "Fields") == {*get_type_hints(SearchResult)} - identity
+    assert first_cells(page, "Hits") == {*get_type_hints(SearchHit)}
+    own = {*get_type_hints(SurveyResult)} - {*get_type_hints(SearchResult)}
+    assert first_cells(page, "Survey") == own | {"queries"}
 
 
 def test_the_names_of_progress_exist() -> None:

@@ -28,7 +28,10 @@ WORDS = "tidal array record"
 PROGRAM = {"language": "qatlas-expr-v1", "score": "lexical"}
 # What a case says of the deployment, not of the request.
 _DIRECTIONS = frozenset(
-    {"authorization", "service_token_set", "body", "bytes", "inflight", "fifth", "success"}
+    {
+        *("authorization", "service_token_set", "body", "bytes", "inflight", "fifth", "success"),
+        *("scorer_bytes", "body_bytes", "json_depth", "chunked"),
+    }
 )
 REGISTERS = ["arxiv", "crossref"]
 
@@ -67,7 +70,11 @@ def _content(given: Case) -> dict[str, Any]:
         return {"content": raw, "headers": {"content-type": "application/json"}}
     if "body" in given:
         return {"content": str(given["body"]), "headers": {"content-type": "application/json"}}
+    if "body_bytes" in given or "json_depth" in given:
+        return _heavy(given)
     own = {name: value for name, value in given.items() if name not in _DIRECTIONS}
+    if "scorer_bytes" in given:
+        own["scorer"] = _scorer_of(given["scorer_bytes"])
     if given.get("success"):
         own = {
             "query": "Mount Corvel",
@@ -78,6 +85,24 @@ def _content(given: Case) -> dict[str, Any]:
     if "query" not in own and "scorer" in own:
         own = {"query": "q", "ranking": "scorer", **own}
     return {"json": own}
+
+
+def _heavy(given: Case) -> dict[str, Any]:
+    """Return a body of so many bytes, or with containers so deep; in chunks where the case says so."""
+    raw = b'{"query": "q"}'
+    if "json_depth" in given:
+        depth = given["json_depth"] - 1
+        raw = b'{"query": "q", "x": ' + b"[" * depth + b"]" * depth + b"}"
+    raw = raw.ljust(given.get("body_bytes", 0))
+    content = iter([raw[:1000], raw[1000:]]) if given.get("chunked") else raw
+    return {"content": content, "headers": {"content-type": "application/json"}}
+
+
+def _scorer_of(size: int) -> Case:
+    """Return a program whose compact JSON has so many bytes."""
+    empty = {"language": "qatlas-expr-v1", "score": ""}
+    bare = len(json.dumps(empty, separators=(",", ":")))
+    return {**empty, "score": "1".rjust(size - bare)}
 
 
 def _with_tokens(given: Case, served: Served, folder: Path) -> httpx.Response:
@@ -206,3 +231,27 @@ def test_qatlas_searches(case: Case, served: Served, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", ours("search-layer.json", LAYER))
 def test_search_layer_searches(case: Case, served: Served, tmp_path: Path) -> None:
     LAYER[case["area"]](case["input"], case["expect"], served, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "expect"),
+    [
+        ({"json_depth": 65}, {"http": 422, "code": "request_nesting_limit"}),
+        ({"json_depth": 64}, {"http": 200}),
+        ({"body_bytes": 65_536}, {"http": 200}),
+        ({"body_bytes": 65_537}, {"http": 413, "code": "request_too_large"}),
+        ({"body_bytes": 65_537, "chunked": True}, {"http": 413, "code": "request_too_large"}),
+        ({"scorer_bytes": 4096}, {"http": 200}),
+        ({"scorer_bytes": 4097}, {"http": 413, "code": "scorer_too_large", "no_source_called": True}),
+        ({"query": "q\x00"}, {"http": 422}),
+        ({"query": "q", "mode": "quick"}, {"http": 422, "detail.field": "mode"}),
+        ({"query": "q", "ranking": "best"}, {"http": 422, "detail.field": "ranking"}),
+        ({"query": "q", "ranking": "scorer", "scorer": PROGRAM, "mode": "multi"}, {"http": 400}),
+        ({"query": "q", "max_results": 101}, {"http": 422, "detail.field": "max_results"}),
+        ({"query": "q", "sources": ["x"] * 33}, {"http": 422, "detail.field": "sources"}),
+    ],
+)  # fmt: skip
+def test_what_the_guide_says_beside_the_cases(
+    given: Case, expect: Case, served: Served, tmp_path: Path
+) -> None:
+    check_search(given, expect, served, tmp_path)

@@ -27,6 +27,7 @@ from api_gateway.request_slots import slots_of
 from budget.slots import Slots
 from infra import keys
 from infra.redis import connect
+from tests.fakes.gateway import running
 from tests.fakes.search_stack import Served, keys_set, serving
 from tests.fakes.walk import everything_in
 
@@ -243,6 +244,19 @@ def test_what_clients_of_the_scorer_guide_read(served: Served, store: Redis) -> 
         assert all(isinstance(each, str) for each in hit["authors"])
         assert hit["score_detail"] is None
         assert hit["score_explanation"]["final_score"] == hit["score"]
+
+
+def test_a_search_that_outlasts_the_wait_is_followed(served: Served, store: Redis) -> None:
+    door = served.settings.gateway.model_copy(update={"max_wait_s": 0})
+    program = {**PROGRAM, "score": "sqrt(0 - lexical - 1)"}
+    with running(served.settings.model_copy(update={"gateway": door})) as http:
+        assert http.post("/v1/search", json={"query": WORDS}).status_code == 202
+        with Client(str(http.base_url)) as client:
+            assert client.search(WORDS, sources=REGISTERS).hits
+            error = refusal(
+                client, query=WORDS, sources=("crossref",), ranking="scorer", scorer=program
+            )
+    assert (type(error), error.code, error.candidate_index) == (ProgramError, "domain", 0)
 
 
 # --- asyncio ----------------------------------------------------------------------------------------------------------

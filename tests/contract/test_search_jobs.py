@@ -7,16 +7,19 @@ import msgspec
 import pytest
 from msgspec import UNSET
 from redis import Redis
+from signal_search.contracts.job import JobEvent
 from signal_search.contracts.result import StopReason
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search import SearchRequest, SurveyRequest, SurveyRules
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.trace import Ended
-from signal_search.errors import Position
+from signal_search.errors import Position, ProgramError
 
+from api_gateway.job_views import without_result
 from infra.loopback_web.faults import Fault
 from infra.loopback_web.server import LoopbackWeb, hosts
 from tests.fakes.walk import Walk, settings_for
+from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.parse import _registry
 from workers.pipeline.rules import from_log
@@ -265,6 +268,20 @@ def test_a_program_that_fails_on_a_candidate_fails_the_search(
     )
     assert ended.candidate_index == 0
     assert ended.error_position == Position(line=1, column=1, end_line=1, end_column=24)
+
+
+def test_too_many_candidates_are_the_program_s_fault_too(
+    redis_url: str, redis: Redis, web: LoopbackWeb
+) -> None:
+    walk = Walk(settings_for(redis_url, hosts(web.port)))
+    walk.submit(SearchRequest(query="q"))
+    fault = ProgramError("too many", code="candidate_limit")
+    end_job(walk.tools, "job_1", JobEvent.FAIL, error=fault)
+    stored, ended = walk.tools.store.get("job_1"), walk.entries()[-1]
+    assert stored is not None
+    assert isinstance(ended, Ended)
+    told = without_result(stored, ended)
+    assert (told.status, told.code, told.field) == (422, "candidate_limit", "scorer")
 
 
 @pytest.mark.usefixtures("redis", "keys")

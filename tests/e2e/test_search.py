@@ -1,6 +1,7 @@
 """Searches against a real gateway, real workers and a real store, from the command line and the client."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from signal_search.client import Client
 from signal_search.errors import ProgramError
 
-from tests.e2e.conftest import Running
+from infra.loopback_web.server import LoopbackWeb
+from tests.e2e.conftest import Running, environment
 
 pytestmark = pytest.mark.e2e
 COMMAND = str(Path(sys.executable).with_name("signal-search"))
@@ -41,3 +43,22 @@ def test_a_program_that_fails_and_a_survey_from_the_client(running: Running) -> 
         survey = client.survey_search("Mount Corvel", queries=(WORDS,), sources=("crossref",))
     assert survey.hits[0].doi == "10.5555/merrin.2020.014"
     assert survey.coverage.exhaustive is False
+
+
+@pytest.mark.timeout(120)
+def test_a_direct_search_needs_no_stack(tmp_path: Path) -> None:
+    with LoopbackWeb() as web:
+        told = environment(web.port, SIGNAL_SEARCH_DATA_DIR=str(tmp_path), TMPDIR=str(tmp_path))
+        command = [COMMAND, "search", "--direct", WORDS, "--sources", "crossref", "--json"]
+        done = subprocess.run(
+            [*command, "--deadline", "50", "--top", "1", "--max-results", "7"],
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+            env={**os.environ, **told},
+        )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert [each["doi"] for each in result["hits"]] == ["10.5555/merrin.2020.014"]
+    assert list(tmp_path.glob("signal-search-*")) == []  # the store is gone

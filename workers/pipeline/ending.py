@@ -5,7 +5,7 @@ import structlog
 from signal_search.contracts.job import JobEvent, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.trace import Ended
-from signal_search.errors import Position, SignalSearchError
+from signal_search.errors import Position, ProgramError, SignalSearchError
 
 from budget.policy import job_level
 from budget.slots import free_job
@@ -47,7 +47,7 @@ def end_job(
         state=_STATES[event],
         error_code=error.code if error else "",
         error_message=error.message if error else "",
-        error_field=(error.field or "") if error else "",
+        error_field=_field_of(error),
         error_position=_position_of(error),
         candidate_index=error.candidate_index if error else None,
         result_digest=digest(raw) if raw else "",
@@ -57,6 +57,13 @@ def end_job(
     if was_open:
         _tell(tools, stored, ended)
     return was_open
+
+
+def _field_of(error: SignalSearchError | None) -> str:
+    """Return the field of the request at fault; a program's fault that no expression has (too many hits) is its own."""
+    if error is None:
+        return ""
+    return error.field or ("scorer" if isinstance(error, ProgramError) else "")
 
 
 def _position_of(error: SignalSearchError | None) -> Position | None:

@@ -9,6 +9,8 @@ from signal_search.contracts.budget import Budget, Usage
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs, Tier
 from signal_search.contracts.result import Result, StopReason
+from signal_search.contracts.search import SearchRequest, SurveyRequest
+from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.errors import SignalSearchError
 
 if TYPE_CHECKING:
@@ -23,9 +25,13 @@ __all__ = [
     "JobState",
     "Result",
     "RetrieveRequest",
+    "SearchRequest",
+    "SearchResult",
     "SignalSearchError",
     "SourcePrefs",
     "StopReason",
+    "SurveyRequest",
+    "SurveyResult",
     "Tier",
     "Update",
     "Usage",
