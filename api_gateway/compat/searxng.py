@@ -19,6 +19,12 @@ from api_gateway.compat.told import notes
 
 _PAGE: Final = 10  # results on a page, as many as each source is asked for
 
+_IT: Final = (
+    "github",
+    "stackexchange",
+    "mdn",
+    "hackernews",
+)  # what its category of that name asks, and is here
 _PARAMETERS: Final = {"query": "q", "sources": "engines"}
 
 
@@ -63,7 +69,7 @@ def request_of(asked: SearxngSearch) -> SearchRequest:
     is_news = asked.category == "news"
     return SearchRequest(
         query=asked.query,
-        sources=asked.engines or None,
+        sources=_sources(asked) or None,
         mode=_mode(asked),
         intent=SearchIntent.NEWS if is_news else None,
         ranking=UNSET if is_news else None,
@@ -83,7 +89,11 @@ def in_its_words(error: Invalid) -> Invalid:
 def _mode(asked: SearxngSearch) -> SearchMode | None:
     if asked.category == "news":
         return None
-    return "fused" if asked.category == "science" or asked.engines else "deep"
+    return "fused" if asked.category == "science" or _sources(asked) else "deep"
+
+
+def _sources(asked: SearxngSearch) -> tuple[str, ...]:
+    return asked.engines or (_IT if asked.category == "it" else ())
 
 
 def reply_of(asked: SearxngSearch, result: SearchResult) -> SearxngReply:

@@ -10,7 +10,7 @@ from signal_search.errors import Forbidden, Invalid
 from api_gateway.compat.asked import PAST
 from api_gateway.compat.refusals import FORMAT
 
-_CATEGORIES: Final = frozenset({"general", "news", "science"})
+_CATEGORIES: Final = frozenset({"general", "news", "science", "it"})
 _ANY_LANGUAGE: Final = frozenset({"", "all", "auto"})
 _TIME_RANGES: Final = frozenset({"", "day", "week", "month", "year"})
 _SAFE_SEARCH: Final = frozenset({"", "0", "1", "2"})

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from signal_search.contracts.search import SearchConstraints, SearchRequest
 from signal_search.contracts.search_plan import SearchIntent, SearchMode
 from signal_search.contracts.search_result import SearchHit, SearchResult
-from signal_search.errors import Invalid
+from signal_search.errors import Invalid, Unsupported
 
 from api_gateway.checks import check_freshness
 from api_gateway.compat.asked import (
@@ -34,6 +34,7 @@ _UNSUPPORTED: Final = (
     "auto_parameters",
     "country",
     "exact_match",
+    "safe_search",
     "filter_by_language",
     "max_age_hours",
     "fetch_timeout",
@@ -59,6 +60,8 @@ def request_of(asked: TavilySearch, today: date) -> SearchRequest:
         Invalid: fields that contradict each other, or a domain that is none.
     """
     refuse_unsupported(asked, _UNSUPPORTED)
+    if not asked.use_cache:
+        raise Unsupported("A reply that is fresh is not asked for again.", field="use_cache")
     if asked.topic == "finance":
         raise Invalid("The topics here are general and news.", field="topic")
     wanted = domains(asked.include_domains or (), "include_domains")
@@ -84,11 +87,12 @@ def _freshness(asked: TavilySearch, today: date) -> str | None:
     has_range = asked.start_date is not None or asked.end_date is not None
     if asked.days is not None and has_range:
         raise Invalid("When days is set, start_date or end_date cannot be set.", field="days")
-    if asked.time_range is not None and (has_range or asked.days is not None):
+    is_by_days = asked.days is not None and asked.topic == "news"
+    if asked.time_range is not None and (has_range or is_by_days):
         raise Invalid("time_range cannot be set with another time filter.", field="time_range")
     if asked.time_range is not None:
         return PAST[asked.time_range]
-    if asked.days is not None:
+    if asked.days is not None and is_by_days:
         return past_days(asked.days, today)
     if not has_range and asked.topic == "news":
         return PAST["week"]  # Tavily's own default for news is seven days
@@ -120,8 +124,15 @@ def reply_of(
         response_time=round(took_s, 2),
         request_id=request_id,
         usage=Credits(credits=searches(result)) if asked.include_usage else UNSET,
-        warnings=warnings(result) or UNSET,
+        warnings=_warnings(asked, result) or UNSET,
     )
+
+
+def _warnings(asked: TavilySearch, result: SearchResult) -> tuple[str, ...]:
+    """Return what is missing; days are for news there too, and callers send them with everything."""
+    is_idle = asked.days is not None and asked.topic != "news"
+    own = ("days: not applied; only news are searched by days",) if is_idle else ()
+    return (*warnings(result), *own)
 
 
 def _answer(result: SearchResult) -> str | None:

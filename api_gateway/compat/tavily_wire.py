@@ -15,8 +15,8 @@ Answering = bool | Literal["basic", "advanced"]
 class TavilySearch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A search as Tavily's callers send it.
 
-    api_key: the caller's token here; it is read at the door and goes no further. Fields of type Any
-    are refused by name unless they ask for nothing.
+    days: of news alone, as there. api_key: the caller's token here; it is read at the door and goes no further. Fields
+    of type Any are refused by name unless they ask for nothing.
     """
 
     query: Annotated[str, Meta(min_length=1, max_length=400)]
@@ -34,6 +34,7 @@ class TavilySearch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     include_domains_mode: Literal["restrict", "prefer"] = "restrict"
     include_answer: Answering = False
     include_usage: bool = False
+    use_cache: bool = True
     language: Language | None = None
     include_raw_content: Any = None
     include_images: Any = None
@@ -42,6 +43,7 @@ class TavilySearch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     auto_parameters: Any = None
     country: Any = None
     exact_match: Any = None
+    safe_search: Any = None
     filter_by_language: Any = None
     max_age_hours: Any = None
     fetch_timeout: Any = None

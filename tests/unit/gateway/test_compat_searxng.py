@@ -88,6 +88,8 @@ def test_what_a_page_of_settings_sends_passes() -> None:
         ({"time_range": "month"}, "deep", None, "pm"),
         ({"categories": "science"}, "fused", None, None),
         ({"engines": "arxiv, semantic scholar,arXiv"}, "fused", ("arxiv", "semanticscholar"), None),
+        ({"categories": "it"}, "fused", ("github", "stackexchange", "mdn", "hackernews"), None),
+        ({"categories": "it", "engines": "mdn"}, "fused", ("mdn",), None),
         ({"categories": "news"}, None, None, "py"),
         ({"categories": "news", "time_range": "day"}, None, None, "pd"),
     ],

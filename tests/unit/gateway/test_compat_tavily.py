@@ -57,7 +57,7 @@ def test_depth_is_a_mode(depth: str, mode: str) -> None:
         ({"start_date": "2026-01-02"}, "2026-01-02..2026-03-01"),
         ({"end_date": "2025-12-31"}, "1970-01-01..2025-12-31"),
         ({"start_date": "2026-01-02", "end_date": "2026-01-03"}, "2026-01-02..2026-01-03"),
-        ({"days": 1}, "2026-02-28..2026-03-01"),
+        ({"topic": "news", "days": 1}, "2026-02-28..2026-03-01"),
         ({"topic": "news"}, "pw"),
         ({"topic": "news", "days": 30}, "2026-01-30..2026-03-01"),
         ({"topic": "news", "time_range": "year"}, "py"),
@@ -78,7 +78,7 @@ def test_ages(fields: dict[str, Any], freshness: str) -> None:
             "When days is set, start_date or end_date cannot be set.",
         ),
         ({"days": 3, "end_date": "2026-01-01"}, "days", "When days is set"),
-        ({"time_range": "day", "days": 3}, "time_range", "another time filter"),
+        ({"topic": "news", "time_range": "day", "days": 3}, "time_range", "another time filter"),
         ({"time_range": "day", "start_date": "2026-01-01"}, "time_range", "another time filter"),
         ({"start_date": "2026-02-30"}, "start_date", "not a date"),
         ({"end_date": "2026-02-30"}, "end_date", "not a date"),
@@ -108,6 +108,7 @@ def test_contradictions_are_refused_before_any_work(
         "auto_parameters",
         "country",
         "exact_match",
+        "safe_search",
         "filter_by_language",
         "max_age_hours",
         "fetch_timeout",
@@ -139,6 +140,30 @@ def test_what_cannot_be_honoured_is_refused_by_name(name: str) -> None:
 def test_what_is_out_of_range_or_unknown_is_no_request(fields: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
         asked(**fields)
+
+
+def test_days_are_for_news_alone_and_said_to_be() -> None:
+    """What one of its older callers sends with every search, key and all."""
+    body = {
+        "query": "tidal arrays",
+        "search_depth": "basic",
+        "topic": "general",
+        "days": 2,
+        "include_answer": False,
+        "include_raw_content": False,
+        "max_results": 10,
+        "include_domains": None,
+        "exclude_domains": None,
+        "include_images": False,
+        "api_key": "ss_secret",
+        "use_cache": True,
+    }
+    ours = request_of(asked(**body), TODAY)
+    assert (ours.freshness, ours.max_results) == (None, 10)
+    assert told(asked(**body))["warnings"] == ["days: not applied; only news are searched by days"]
+    with pytest.raises(Unsupported) as caught:
+        request_of(asked(**{**body, "use_cache": False}), TODAY)
+    assert caught.value.field == "use_cache"
 
 
 def test_domains_are_chosen_among_many_hits() -> None:
