@@ -214,11 +214,14 @@ def test_firecrawl_reads_gbk_pages_as_what_they_are(firecrawl: Firecrawl) -> Non
 
 
 def test_firecrawl_is_told_why_a_site_gave_nothing(firecrawl: Firecrawl) -> None:
-    begun = firecrawl.start_crawl("http://wall.test/", limit=2)
     job = firecrawl.crawl("http://wall.test/", limit=2, poll_interval=1)
     assert (job.status, job.data) == ("failed", [])
-    faults = firecrawl.get_crawl_errors(begun.id)
+    faults = firecrawl.get_crawl_errors(job.id)
     assert {each.code for each in faults.errors} == {"pay_wall"}
+    forbidden = "http://harbour.test/private/rota"
+    job = firecrawl.crawl(forbidden, limit=1, poll_interval=1)
+    assert (job.status, job.data) == ("failed", [])
+    assert firecrawl.get_crawl_errors(job.id).robots_blocked == [forbidden]
 
 
 def test_cancelling_a_crawl_ends_its_requests(house: House, firecrawl: Firecrawl) -> None:
