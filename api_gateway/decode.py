@@ -17,6 +17,9 @@ from signal_search.contracts.search import (
 from signal_search.errors import BadEncoding, Invalid
 
 from api_gateway.checks import check_request
+from api_gateway.compat.firecrawl_crawl import CrawlRequest, ScrapeOptions
+from api_gateway.compat.firecrawl_wire import FirecrawlSearch, Kind
+from api_gateway.compat.tavily_wire import TavilySearch
 from api_gateway.search_checks import check_scorer_size, check_search, check_survey
 
 Request = TypeVar("Request")
@@ -39,19 +42,24 @@ _STRUCTS = (
     ScorerProgram,
     _SurveyBody,
     SurveyRules,
+    TavilySearch,
+    FirecrawlSearch,
+    Kind,
+    CrawlRequest,
+    ScrapeOptions,
 )
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
 _SEARCH = msgspec.json.Decoder(SearchRequest)
 _SURVEY = msgspec.json.Decoder(_SurveyBody)
-_FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_fields__)
+_FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_encode_fields__)
 
 # The library's messages end in the path; an unknown field's name, which is input, may imitate one. So only the
 # contract's own names pass.
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
-_STEP = re.compile(r"([a-z_]+)|\[(\d{1,6})\]|\.")
+_STEP = re.compile(r"([A-Za-z_]+)|\[(\d{1,6})\]|\.")
 _BYTE = re.compile(r"\(byte (\d+)\)$")
-_MISSING = re.compile(r"^Object missing required field `([a-z_]+)`")
+_MISSING = re.compile(r"^Object missing required field `([A-Za-z_]+)`")
 _BOUND = r"(?: of length)? (?:>=|<=|>|<) -?\d+(?:\.\d+)?"
 _EXPECTED = re.compile(rf"^Expected `[a-z |]+`(?:, got `[a-z]+`|{_BOUND})?(?= - at|$)")
 
@@ -98,6 +106,11 @@ def decode_generation(body: bytes) -> GenerateRequest:
         if not text.strip():
             raise Invalid("This text is blank.", field=name)
     return GenerateRequest(query=request.query.strip(), requirements=request.requirements.strip())
+
+
+def decode_face(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:
+    """Return another API's request in `body`; raises as `decode_request`, what it means is looked at elsewhere."""
+    return _decoded(decoder, body)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:
