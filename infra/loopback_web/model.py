@@ -140,6 +140,17 @@ def _repeating(_ask: Ask, question: _Question) -> Answer:
     return _declining("clarification", f"What is meant by: {asked['requirements']}?")
 
 
+def _judging(*said: str, each: bool = True) -> Scenario:
+    """Return a scenario that gives these verdicts: for every pair of the question, or just as they are."""
+
+    def judge(_ask: Ask, question: _Question) -> Answer:
+        asked = msgspec.json.decode(question.messages[1].content)
+        verdicts = [*said] * len(asked["pairs"]) if each else [*said]
+        return _said(msgspec.json.encode({"verdicts": verdicts}).decode())
+
+    return judge
+
+
 _NO_USAGE: Final = _said(_draft(), None)
 _SCENARIOS: Final[dict[str, Scenario]] = {
     # the transport
@@ -185,6 +196,11 @@ _SCENARIOS: Final[dict[str, Scenario]] = {
     "unsupported": _always(_declining("unsupported_requirements", "There is no such data.")),
     "clarification": _always(_declining("clarification", "Which year is meant?")),
     "repeating": _repeating,
+    # verdicts on claims
+    "all_true": _judging("TRUE"),
+    "all_false": _judging("FALSE"),
+    "odd_verdicts": _judging("PERHAPS"),
+    "few_verdicts": _judging(each=False),
     # the count
     "no_usage": _always(_NO_USAGE),
     "parts_of_usage": _always(_said(_draft(), {"prompt_tokens": 30, "completion_tokens": 11})),

@@ -1,4 +1,4 @@
-"""What may be answered to a question, as JSON Schema (2020-12): the contract's bounds, cut to the question's options."""
+"""What may be answered to a question, as JSON Schema (2020-12): the bounds of its type, cut to its options."""
 
 from typing import Any
 
