@@ -1,7 +1,7 @@
 """A chat-completions endpoint for trying generation: strict about what it is asked, and wrong in every way on order.
 
-A text `scenario:NAME` anywhere in the question orders one of the scenarios below; without one the answer is a good
-program. A question that holds an answer of the model is a request to mend it. The words it gives are never evidence.
+A text `scenario:NAME` anywhere in the question, or as the model's name, orders one of the scenarios below; without one
+the answer is a good program. A question that holds an answer of the model is a request to mend it. The words it gives are never evidence.
 """
 
 import gzip
@@ -69,7 +69,7 @@ class Model:
             question = msgspec.json.decode(ask.body, type=_Question)
         except msgspec.MsgspecError:
             return _error("not a question", status=400)
-        ordered = _ORDERED.search(question.text)
+        ordered = _ORDERED.search(question.text) or _ORDERED.search(question.model)
         scenario = _SCENARIOS.get(ordered[1]) if ordered else _good
         return (
             _error("no such scenario", status=400) if scenario is None else scenario(ask, question)

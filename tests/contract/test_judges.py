@@ -18,7 +18,7 @@ from tests.fakes.judge import KEY, model_calls
 from tests.fakes.spine import SITE, Spine, a_question, got, small_web
 
 # Says what the encyclopedia says in other words, and a height that differs: only a judge could call either stated.
-OTHER = "Paul Weir and three others climbed Mount Ansel for the first time in 1903{order}."
+OTHER = "Paul Weir and three others climbed Mount Ansel for the first time in 1903."
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +27,14 @@ def model() -> Iterator[LoopbackWeb]:
         yield web
 
 
-def spine_with(redis_url: str, order: str = "", **changes: Any) -> Spine:
+def spine_with(redis_url: str, **changes: Any) -> Spine:
     made = Spine(redis_url, **changes)
     guide = a_document(
         doc_id="guide",
         url=SITE + "ansel",
         site="site.test",
         source_id=f"site:{SITE}",
-        text=f"Mount Ansel is 2,141 metres high or a little less{order}. {OTHER.format(order=order)}",
+        text=f"Mount Ansel is 2,141 metres high or a little less. {OTHER}",
     )
 
     def web(request: Request) -> FetchOutcome:
@@ -48,11 +48,10 @@ def spine_with(redis_url: str, order: str = "", **changes: Any) -> Spine:
 def operated(redis_url: str, web: LoopbackWeb, scenario: str) -> Spine:
     return spine_with(
         redis_url,
-        f" (scenario:{scenario})",
         verify={"judge": "operator"},
         search={
             "agent_base_url": "http://model.test/v1",
-            "agent_model": "loopback-1",
+            "agent_model": f"scenario:{scenario}",
             "agent_api_key": KEY,
         },
         loopback={"only": True, "hosts": hosts(web.port)},
