@@ -1,7 +1,8 @@
 """A chat-completions endpoint for trying generation: strict about what it is asked, and wrong in every way on order.
 
-A text `scenario:NAME` anywhere in the question, or as the model's name, orders one of the scenarios below; without one
-the answer is a good program. A question that holds an answer of the model is a request to mend it. The words it gives are never evidence.
+A text `scenario:NAME` anywhere in the question, or as the name of the model, orders one of the scenarios below; without
+one the answer is a good program. A question that holds an answer of the model is a request to mend it. The words it
+gives are never evidence.
 """
 
 import gzip

@@ -23,7 +23,7 @@ from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
 from signal_search.cli.terminal import INTERRUPTED, Terminal
 from signal_search.client import Client
-from signal_search.contracts.query import Depth, Tier
+from signal_search.contracts.query import DelegationKind, Depth, Tier
 from signal_search.contracts.result import Result
 
 EXIT_CODES = (
@@ -66,6 +66,10 @@ TokenBudget = Annotated[int | None, _option("Soft limit of tokens.")]
 Deadline = Annotated[float | None, _option("Seconds the job may take.")]
 Timeout = Annotated[float | None, _option("Seconds to wait here; then the job is cancelled.")]
 Boost = Annotated[list[str] | None, _option("Lift a source or domain; repeatable.", metavar="NAME")]
+Delegate = Annotated[
+    list[DelegationKind] | None,
+    _option("Answer such questions of the job (see `jobs delegations`); repeatable."),
+]
 Block = Annotated[list[str] | None, _option("Drop a source or domain; repeatable.", metavar="NAME")]
 
 
@@ -83,6 +87,7 @@ def retrieve(
     timeout: Timeout = None,
     boost: Boost = None,
     block: Block = None,
+    delegate: Delegate = None,
     as_json: JsonOption = False,
     format_name: MaybeFormatOption = None,
     gateway: GatewayOption = None,
@@ -103,7 +108,14 @@ def retrieve(
         "deadline_s": deadline,
     }
     terminal = Terminal(lang)
-    asked = _Asked(question, constraints, budget, _DEPTHS[depth] if depth else None, timeout)
+    asked = _Asked(
+        question=question,
+        constraints=constraints,
+        budget=budget,
+        depth=_DEPTHS[depth] if depth else None,
+        timeout=timeout,
+        delegate=tuple(delegate or ()),
+    )
     with at_the_desk(terminal, gateway, redis, token) as client:
         result = _ask(client, asked, terminal, wanted=not no_progress)
     _print(result, terminal, as_json=as_json, format_name=format_name)
@@ -115,12 +127,13 @@ def _refuse_both(format_name: str | None, *, as_json: bool) -> None:
         raise typer.BadParameter("give --json or --format, not both")
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     constraints: Mapping[str, object]
     budget: int | None
     depth: Depth | None
     timeout: float | None
+    delegate: tuple[DelegationKind, ...]
 
 
 def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> Result:
@@ -133,6 +146,7 @@ def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> 
                 depth=asked.depth,
                 timeout=asked.timeout,
                 on_progress=show,
+                delegate=asked.delegate,
             )
     except KeyboardInterrupt as error:
         terminal.note(terminal.texts("interrupted"), "yellow")

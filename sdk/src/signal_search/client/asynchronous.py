@@ -1,6 +1,7 @@
 """`AsyncClient`: Signal Search from asyncio. HTTP is native; transports that only block are carried by threads."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -11,6 +12,7 @@ from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.http import AsyncHttpTransport
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
+from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
     SearchOptions,
     SurveyOptions,
@@ -22,7 +24,7 @@ from signal_search.client.transport import AsyncTransport, JobList, open_transpo
 from signal_search.contracts.delegation import DelegationState
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
-from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.query import DelegationKind, Depth, RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
@@ -73,6 +75,7 @@ class AsyncClient:
         timeout: float | None = None,  # noqa: ASYNC109 - it cancels the job as well, which asyncio.timeout cannot
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
+        delegate: Sequence[DelegationKind | str] = (),
         **delegates: Unpack[Delegates],
     ) -> Result:
         """Submit a job, follow it and return its result; see `Client.retrieve`."""
@@ -82,7 +85,7 @@ class AsyncClient:
             budget,
             depth=depth,
             sources=sources,
-            delegate=kinds_of(delegates),
+            delegate=(*delegate, *kinds_of(delegates)),
         )
         return await self._desk.retrieve(request, timeout, on_progress, delegates)
 
@@ -95,6 +98,31 @@ class AsyncClient:
     ) -> AnyResult:
         """Follow a job to its end, answer what it asks, and return its result; leaving does not cancel it."""
         return await self._desk.attend(job_id, on_progress, delegates)
+
+    async def research(  # noqa: PLR0913 - all but two are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        budget: BudgetLike = None,
+        depth: Depth = "deep",
+        vault: str | Path | None = None,
+        refresh: bool = False,
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> Result:
+        """Research a question; see `Client.research`."""
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=kinds_of(delegates),
+        )
+        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        return await research(self._desk, wanted, on_progress, delegates)
 
     async def search(
         self,

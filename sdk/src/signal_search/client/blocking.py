@@ -1,6 +1,7 @@
 """`Client`: Signal Search from ordinary code."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -10,6 +11,7 @@ from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
+from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
     SearchOptions,
     SurveyOptions,
@@ -21,7 +23,7 @@ from signal_search.client.transport import JobList, Transport, open_transport
 from signal_search.contracts.delegation import DelegationState
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
-from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.query import DelegationKind, Depth, RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
@@ -77,13 +79,15 @@ class Client:
         timeout: float | None = None,
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
+        delegate: Sequence[DelegationKind | str] = (),
         **delegates: Unpack[Delegates],
     ) -> Result:
         """Submit a job, follow it and return its result.
 
         timeout: seconds; when they pass, or on Ctrl-C, the job is cancelled. on_progress: called with every log entry
         and sign of life. sources: the only sources to ask (ids, `site:URL`, `feed:URL`). delegates: the callables of
-        `Delegates`; they run here and answer what the job asks, which is nothing without them.
+        `Delegates`; they run here and answer what the job asks, which is nothing without them. delegate: kinds of
+        questions that somebody answers elsewhere, by `answer` or the command line.
 
         Raises:
             Invalid: a field is out of its bounds (before anything is sent).
@@ -95,7 +99,7 @@ class Client:
             budget,
             depth=depth,
             sources=sources,
-            delegate=kinds_of(delegates),
+            delegate=(*delegate, *kinds_of(delegates)),
         )
         return run_now(self._desk.retrieve(request, timeout, on_progress, delegates))
 
@@ -108,6 +112,40 @@ class Client:
     ) -> AnyResult:
         """Follow a job to its end, answer what it asks, and return its result; leaving does not cancel it."""
         return run_now(self._desk.attend(job_id, on_progress, delegates))
+
+    def research(  # noqa: PLR0913 - all but two are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        budget: BudgetLike = None,
+        depth: Depth = "deep",
+        vault: str | Path | None = None,
+        refresh: bool = False,
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> Result:
+        """Research a question and return its result; `vault` is a folder to keep it in.
+
+        With a vault: leaving does not cancel the job, and the next call goes on with it; a finished one is read from
+        the folder unless `refresh` asks again, and `changes.json` says what is new. `outline_fn`, or else the edited
+        `outline.md`, decides which sub-questions are looked into.
+
+        Raises:
+            Invalid: a field is out of its bounds, or the vault is of another question.
+            Failed: what the job failed of.
+        """
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=kinds_of(delegates),
+        )
+        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        return run_now(research(self._desk, wanted, on_progress, delegates))
 
     def search(
         self,
