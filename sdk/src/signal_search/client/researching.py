@@ -15,6 +15,7 @@ from signal_search.client.answering import called
 from signal_search.client.delegates import Delegates
 from signal_search.client.desk import Desk, narrowed
 from signal_search.client.following import Update
+from signal_search.client.replies import TIMED_OUT, UNREACHABLE
 from signal_search.client.vault import Attempt, Vault, VaultState
 from signal_search.contracts.query import DelegationKind, RetrieveRequest
 from signal_search.contracts.result import Result
@@ -61,7 +62,8 @@ async def research(
         except (NotFound, Gone):
             pass  # it is gone with its result: asked anew
         except Failed as error:
-            if error.code not in _LOST:
+            is_ended = error.code not in {UNREACHABLE, TIMED_OUT}
+            if error.code not in _LOST and not (wanted.refresh and is_ended):
                 raise
     fresh = structs.replace(
         state, request=request, attempts=(*state.attempts, Attempt(key=secrets.token_hex(16)))
