@@ -160,4 +160,4 @@ def _tell_changes(folder: Path | None, terminal: Terminal) -> None:
         gone=len(changes.gone),
         same=len(changes.same),
     )
-    terminal.note(f"{terminal.texts('written', path=str(folder))}; {told}")
+    terminal.note(f"{terminal.texts('kept', path=str(folder))}; {told}")

@@ -108,18 +108,11 @@ def retrieve(
         "deadline_s": deadline,
     }
     terminal = Terminal(lang)
-    asked = _Asked(
-        question=question,
-        constraints=constraints,
-        budget=budget,
-        depth=_DEPTHS[depth] if depth else None,
-        timeout=timeout,
-        delegate=tuple(delegate or ()),
-    )
+    deep = _DEPTHS[depth] if depth else None
+    asked = _Asked(question, constraints, budget, deep, timeout, tuple(delegate or ()))
     with at_the_desk(terminal, gateway, redis, token) as client:
         result = _ask(client, asked, terminal, wanted=not no_progress)
-    _print(result, terminal, as_json=as_json, format_name=format_name)
-    raise typer.Exit(ending(result))
+    raise typer.Exit(_print(result, terminal, as_json=as_json, format_name=format_name))
 
 
 def _refuse_both(format_name: str | None, *, as_json: bool) -> None:
@@ -127,7 +120,7 @@ def _refuse_both(format_name: str | None, *, as_json: bool) -> None:
         raise typer.BadParameter("give --json or --format, not both")
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+class _Asked(msgspec.Struct, frozen=True):
     question: str
     constraints: Mapping[str, object]
     budget: int | None
@@ -153,7 +146,8 @@ def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> 
         raise typer.Exit(INTERRUPTED) from error
 
 
-def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: str | None) -> None:
+def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: str | None) -> int:
+    """Print the result and return the exit code that it stands for."""
     if as_json:
         typer.echo(msgspec.json.encode(result))
     elif format_name:
@@ -161,3 +155,4 @@ def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: st
     else:
         for line in lines_of(result, terminal.texts):
             terminal.say(line)
+    return ending(result)

@@ -109,6 +109,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "edit {path}, then press Enter; what stands there is looked into",
         "请编辑 {path}，完成后按回车；将按其内容检索",
     ),
+    "kept": ("kept in {path}", "保存于 {path}"),
     "vault_changes": (
         "sources since the last time: {new} new, {changed} changed, {gone} gone, {same} the same",
         "与上次相比的来源：新增 {new}，变化 {changed}，消失 {gone}，不变 {same}",
