@@ -34,7 +34,7 @@ def spine_with(redis_url: str, **changes: Any) -> Spine:
         url=SITE + "ansel",
         site="site.test",
         source_id=f"site:{SITE}",
-        text=f"Mount Ansel is 2,141 metres high or a little less. {OTHER}",
+        text=f"With its 2,141 metres Mount Ansel is a rather high mountain. {OTHER}",
     )
 
     def web(request: Request) -> FetchOutcome:
