@@ -12,11 +12,12 @@ from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Delegated, DelegationAnswered, DelegationLapsed
 from signal_search.errors import Postpone
 
-from infra.job_store import StoredJob
 from tests.contract.test_delegations import JOB, answer, unordered, waiting, web
 from tests.fakes.spine import PAUSE_MS, Fuse, Spine, a_question
-from workers.pipeline.delegating import Asking, Reach
+from workers.pipeline.delegating import Asking, Offer, Reach
 from workers.pipeline.state import fold
+
+OFFER = Offer((DelegationKind.TIER_CLASSIFY,))
 
 
 def answering(spine: Spine) -> None:
@@ -86,10 +87,8 @@ def test_an_answer_that_was_first_stands_although_its_time_is_over(redis: Redis,
     spine.run_bells()
     stale = fold(spine.entries())
     answer(spine, "tier_classify", tier="L2")
-    stored = spine.tools.store.get(JOB)
-    assert isinstance(stored, StoredJob)
     spine.clock.advance(600_000)
-    asking = Asking(spine.tools, stored, stale, Reach(spine.clock.now_ms() + 60_000))
+    asking = Asking(spine.tools, JOB, stale, Reach(spine.clock.now_ms() + 60_000), OFFER)
     [asked] = [each for each in spine.entries() if isinstance(each, Delegated)]
     said = asking.answer("tier_classify", asked.delegation.question)
     assert msgspec.to_builtins(said) == {"tier": "L2"}
@@ -100,9 +99,7 @@ def test_an_open_question_postpones_to_its_deadline(redis: Redis, redis_url: str
     spine = Spine(redis_url)
     spine.submit(request=unordered("tier_classify"))
     spine.run_bells()
-    stored = spine.tools.store.get(JOB)
-    assert stored is not None
-    asking = Asking(spine.tools, stored, fold(spine.entries()), Reach(0))
+    asking = Asking(spine.tools, JOB, fold(spine.entries()), Reach(0), OFFER)
     [asked] = [each for each in spine.entries() if isinstance(each, Delegated)]
     with pytest.raises(Postpone) as later:
         asking.answer("tier_classify", asked.delegation.question)

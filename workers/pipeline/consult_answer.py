@@ -12,7 +12,7 @@ from signal_search.contracts.trace import Stopped
 from infra.job_store import StoredJob
 from workers.pipeline.answer_questions import questions_of
 from workers.pipeline.answer_schema import kind_of
-from workers.pipeline.delegating import Asking, Reach
+from workers.pipeline.delegating import Asking, Reach, offer_of
 from workers.pipeline.draft import drafted, evidence_of
 from workers.pipeline.judges import Collector, ask_operator
 from workers.pipeline.model_calls import asking, figures_for
@@ -82,7 +82,9 @@ def _ask_caller(
     tools: Toolbox, stored: StoredJob, questions: Mapping[str, Question], until_ms: int
 ) -> None:
     view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
-    asked = Asking(tools, stored, view, Reach(until_ms))
+    request = retrieve_request(stored.spec)
+    offer = offer_of(request.delegate, request.budget)
+    asked = Asking(tools, stored.spec.id, view, Reach(until_ms), offer)
     wanted = {name: each for name, each in questions.items() if asked.offers(kind_of(each))}
     if wanted:
         asked.answers(wanted)

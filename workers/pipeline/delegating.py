@@ -14,9 +14,8 @@ from signal_search.contracts.query import DelegationKind
 from signal_search.contracts.trace import Delegated, DelegationAnswered, DelegationLapsed
 from signal_search.errors import Postpone
 
-from infra.job_store import StoredJob
 from workers.pipeline.answer_schema import kind_of, schema_of
-from workers.pipeline.state import AskedView, JobView, fold, retrieve_request, spent_on_answers
+from workers.pipeline.state import AskedView, JobView, fold, spent_on_answers
 from workers.toolbox import Toolbox
 
 _OF_A_PERSON = frozenset({DelegationKind.CLARIFY, DelegationKind.OUTLINE_CONFIRM})
@@ -30,20 +29,37 @@ class Reach:
     share: float = 1.0
 
 
-class Asking:
-    """The questions of one job. The view it holds is read again after every entry it writes."""
+@dataclass(frozen=True)
+class Offer:
+    """What a caller said that it can answer, and how much may be asked of it (None: as the settings say)."""
 
-    def __init__(self, tools: Toolbox, stored: StoredJob, view: JobView, reach: Reach) -> None:
-        """Ask for `stored`, whose log says `view`."""
+    kinds: tuple[DelegationKind, ...]
+    questions: int | None = None
+    tokens: int | None = None
+
+
+def offer_of(kinds: tuple[DelegationKind, ...], budget: int | Budget | None) -> Offer:
+    """Return the offer of a request of any kind; its own budget bounds it."""
+    own = budget if isinstance(budget, Budget) else Budget()
+    return Offer(kinds, own.judge_requests, own.model_tokens)
+
+
+class Asking:
+    """The questions of one job, of whatever kind. The view it holds is read again after every entry it writes."""
+
+    def __init__(
+        self, tools: Toolbox, job_id: str, view: JobView, reach: Reach, offer: Offer
+    ) -> None:
+        """Ask for a job whose log says `view`."""
         self._tools = tools
-        self._spec = stored.spec
-        self._request = retrieve_request(stored.spec)
+        self._job_id = job_id
         self._reach = reach
+        self._offer = offer
         self.view = view
 
     def offers(self, kind: DelegationKind) -> bool:
         """Return whether the caller said that it can answer questions of this kind."""
-        return kind in self._request.delegate
+        return kind in self._offer.kinds
 
     def answer(self, name: str, question: Question) -> Answer | None:
         """Return the answer to one question, None when the job has to do without.
@@ -95,9 +111,9 @@ class Asking:
                 self._append(_lapsed(name, kind_of(question), "deadline", now_ms))
 
     def _append(self, entry: Delegated | DelegationLapsed) -> None:
-        self._tools.log.append(self._spec.id, entry)
+        self._tools.log.append(self._job_id, entry)
         # Read again: an answer that came first stands in the place of what was just written.
-        self.view = fold(each for _id, each in self._tools.log.read(self._spec.id))
+        self.view = fold(each for _id, each in self._tools.log.read(self._job_id))
 
     def _deadline(self, kind: DelegationKind, now_ms: int) -> int:
         figures = self._tools.settings.delegation
@@ -108,12 +124,10 @@ class Asking:
     def _may_ask(self) -> bool:
         """Return whether the job's own limits leave room: of questions, and of tokens that were reported for them."""
         asked, tokens = spent_on_answers(self.view)
-        budget = self._request.budget
-        own = budget if isinstance(budget, Budget) else Budget()
-        most = self._tools.settings.delegation.max_questions
-        if own.judge_requests is not None:
-            most = min(most, own.judge_requests)
-        return asked < most and (own.model_tokens is None or tokens < own.model_tokens)
+        offer, most = self._offer, self._tools.settings.delegation.max_questions
+        if offer.questions is not None:
+            most = min(most, offer.questions)
+        return asked < most and (offer.tokens is None or tokens < offer.tokens)
 
 
 def is_open(view: JobView, name: str) -> bool:

@@ -16,7 +16,7 @@ from workers.pipeline.assess import counted_documents
 from workers.pipeline.consult_answer import consult
 from workers.pipeline.consult_plan import Around, consulted
 from workers.pipeline.decide import Decision, decide
-from workers.pipeline.delegating import Asking, Reach, waited_ms
+from workers.pipeline.delegating import Asking, Reach, offer_of, waited_ms
 from workers.pipeline.evidence import as_range, utc_day
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules
@@ -53,7 +53,8 @@ class RetrieveJob:
             return replace(draft, deadline_ms=_deadline(tools, stored, draft))
         view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
         reach = Reach(stored.spec.deadline_ms, tools.settings.delegation.plan_share)
-        asking = Asking(tools, stored, view, reach)
+        offer = offer_of(request.delegate, request.budget)
+        asking = Asking(tools, stored.spec.id, view, reach, offer)
         draft = consulted(asking, request, partial(_draft, tools), _around(tools))
         # The time of the tier begins when the caller has answered.
         deadline_ms = _deadline(tools, stored, draft, waited_ms(asking.view))
