@@ -359,6 +359,14 @@ def test_an_agent_says_only_what_the_documents_bear_out(spine: Spine):
     assert same_when_replayed(spine)
 
 
+def test_questions_that_are_open_together_wait_for_each_other(spine: Spine):
+    submit(spine, "relevance_judge", "entail")
+    asked = until_asked(spine)
+    waits = [each.delegation.deadline_ms - each.asked_at_ms for each in asked]
+    first = int(spine.settings.delegation.answer_s * 1000)
+    assert waits == [first * n for n in range(1, len(asked) + 1)]
+
+
 def test_budgets_of_the_caller_bound_what_is_asked(spine: Spine):
     submit(spine, "relevance_judge", "entail", budget={"judge_requests": 1})
     asked = until_asked(spine)

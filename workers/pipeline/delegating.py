@@ -117,7 +117,9 @@ class Asking:
 
     def _deadline(self, kind: DelegationKind, now_ms: int) -> int:
         figures = self._tools.settings.delegation
-        wait_s = figures.person_s if kind in _OF_A_PERSON else figures.answer_s
+        # A caller answers one after the other: each question has its time after those that are open already.
+        before = sum(is_open(self.view, name) for name in self.view.delegations)
+        wait_s = figures.person_s if kind in _OF_A_PERSON else figures.answer_s * (before + 1)
         most_ms = (self._reach.until_ms - now_ms) * self._reach.share
         return now_ms + int(min(wait_s * 1000, most_ms))
 

@@ -46,6 +46,7 @@ from workers.pipeline.findings import Statement
 from workers.pipeline.reading import SPEAKS, Reading
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView
+from workers.planning.spoken import plain
 
 IRRELEVANT = "judged_irrelevant"
 _MOST_SENTENCES = 20  # of one agent's text
@@ -176,7 +177,7 @@ def _with_agents(
 
 
 def _claims(text: str, reading: Reading, rules: Rules) -> list[Claim]:
-    texts = dict.fromkeys(each.text for each in statements(text))
+    texts = dict.fromkeys(each.text for each in statements(plain(text)))
     return [
         verify_prepared(each, reading.ready, own_doc_ids=set(), rules=rules.verify)
         for each in list(texts)[:_MOST_SENTENCES]

@@ -2,6 +2,7 @@
 
 from workers.planning.language import has_han
 from workers.planning.override import split_override
+from workers.planning.spoken import plain
 
 _LONGEST = 4000  # characters of a query, as the contract has it
 
@@ -20,5 +21,5 @@ def clarified(query: str, said: str) -> str:
     """Return the question with the answer behind it. A tier can only be ordered by the question, not by the answer."""
     own = split_override(query)
     prefix = f"/signal {own.tier.value} " if own.tier is not None else ""
-    text = f"{own.query.strip()} {' '.join(said.split())}"
+    text = f"{own.query.strip()} {' '.join(plain(said).split())}"
     return (prefix + text)[:_LONGEST]

@@ -12,6 +12,7 @@ from signal_search.contracts.plan import SubQuestion
 
 from workers.planning.decompose import Decomposition
 from workers.planning.language import has_han
+from workers.planning.spoken import plain
 
 OUTLINE_NOTE = "outline: as the caller confirmed it"
 UNREADABLE_NOTE = "outline: the caller's text has no sub-question; ours was used"
@@ -67,16 +68,16 @@ def _marks(question: SubQuestion, numbers: dict[str, int], *, chinese: bool) -> 
 
 def _items(text: str) -> Iterator[SubQuestion]:
     """Yield what each numbered line says; `depends_on` still holds numbers of lines."""
-    for line in text.splitlines():
+    for line in plain(text).split("\n"):
         item = _ITEM.match(line)
         if item is None:
             continue
         said = item[2]
         after = tuple(one or other for one, other in _AFTER.findall(said))
-        plain = _AFTER.sub("", _CONTRARY.sub("", said))
+        bare = _AFTER.sub("", _CONTRARY.sub("", said))
         yield SubQuestion(
             id="",
-            text=" ".join(plain.split())[:_LONGEST].strip(),
+            text=" ".join(bare.split())[:_LONGEST].strip(),
             role="contrary" if _CONTRARY.search(said) else "main",
             depends_on=after,
         )

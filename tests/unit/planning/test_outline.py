@@ -59,6 +59,10 @@ def test_a_line_waits_only_for_one_before_it():
     assert [each.depends_on for each in found.questions] == [(), (), ()]
 
 
+def test_control_characters_reach_no_sub_question():
+    assert texts("1. What\x1b[2J is\x00 it?\r\n2. And\ttwo\x85") == ["What[2J is it?", "And two"]
+
+
 def test_what_is_beyond_the_width_is_cut_and_said():
     found = read_outline("\n".join(f"{n}. thing {n}" for n in range(1, 31)), QUESTIONS, 8)
     assert found is not None
@@ -95,5 +99,6 @@ def test_no_text_breaks_the_reader(text: str):
 def test_a_clarification_is_added_and_orders_nothing():
     assert clarified("it?", "  the height\nof Mount Ansel ") == "it? the height of Mount Ansel"
     assert clarified("/signal L2 it?", "/signal L3 more") == "/signal L2 it? /signal L3 more"
+    assert clarified("it?", "the\x1b[2J\x00 height\u3000of it") == "it? the[2J height of it"
     assert len(clarified("x" * 3999, "y" * 2000)) == 4000
     assert clarifying_question("它？") != clarifying_question("it?")
