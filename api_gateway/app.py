@@ -15,7 +15,17 @@ from api_gateway.door import open_door
 from api_gateway.faces import Faces
 from api_gateway.hot_path import HotPath
 from api_gateway.problems import on_error
-from api_gateway.routes import admin, compat, jobs, retrieve, scoring, search, sources, system
+from api_gateway.routes import (
+    admin,
+    compat,
+    delegations,
+    jobs,
+    retrieve,
+    scoring,
+    search,
+    sources,
+    system,
+)
 from infra.clock import SystemClock
 from infra.logging import configure, name_process
 from infra.settings import Settings, current
@@ -32,6 +42,8 @@ ROUTES = [
     jobs.export_job,
     jobs.bundle_job,
     jobs.follow_job,
+    delegations.list_delegations,
+    delegations.answer_delegation,
     sources.list_sources,
     scoring.show_capabilities,
     scoring.generate_scorer,

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 from signal_search.contracts.budget import Budget
+from signal_search.contracts.delegation import DelegationReply
 from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.scorer import ScorerProgram
@@ -37,6 +38,7 @@ _STRUCTS = (
     SourcePrefs,
     Budget,
     GenerateRequest,
+    DelegationReply,
     SearchRequest,
     SearchConstraints,
     ScorerProgram,
@@ -50,6 +52,7 @@ _STRUCTS = (
 )
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
+_REPLY = msgspec.json.Decoder(DelegationReply)
 _SEARCH = msgspec.json.Decoder(SearchRequest)
 _SURVEY = msgspec.json.Decoder(_SurveyBody)
 _FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_encode_fields__)
@@ -97,6 +100,11 @@ def decode_survey(body: bytes) -> SurveyRequest:
     )
     check_survey(request)
     return request
+
+
+def decode_reply(body: bytes) -> DelegationReply:
+    """Return the answer to a delegation in `body`, its form only; raises as `decode_request`."""
+    return _decoded(_REPLY, body)
 
 
 def decode_generation(body: bytes) -> GenerateRequest:

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 from signal_search.citations import FORMATS
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import RetrieveRequest
@@ -22,6 +23,12 @@ class SourceList(Struct, frozen=True, kw_only=True):
     """The registry as this deployment sees it."""
 
     sources: tuple[SourceView, ...]
+
+
+class DelegationList(Struct, frozen=True, kw_only=True):
+    """What a job asked of its caller so far."""
+
+    delegations: tuple[DelegationState, ...]
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -60,6 +67,12 @@ _JOB_ID: Json = {
     "in": "path",
     "required": True,
     "schema": {"type": "string", "pattern": "^job_[0-9a-z]{26}$"},
+}
+_DELEGATION_ID: Json = {
+    "name": "delegation_id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "pattern": "^[a-z0-9_.]{1,64}$"},
 }
 _WAIT = _query("wait", {"type": "integer", "minimum": 0, "maximum": 60})
 _KEY = _header("Idempotency-Key", {"type": "string", "pattern": "^[ -~]{1,255}$"})
@@ -156,6 +169,23 @@ ENDPOINTS = (
         parameters=(_JOB_ID,),
         answers={200: "application/zstd"},
         refusals=_OF_A_JOB,
+    ),
+    Endpoint(
+        method="get",
+        path="/v1/jobs/{job_id}/delegations",
+        summary="What a job asks of its caller's own model or person, and what became of it",
+        parameters=(_JOB_ID,),
+        answers={200: DelegationList},
+        refusals=_OF_A_JOB,
+    ),
+    Endpoint(
+        method="post",
+        path="/v1/jobs/{job_id}/delegations/{delegation_id}",
+        summary="Answer a delegation by its schema, or decline it",
+        parameters=(_JOB_ID, _DELEGATION_ID),
+        body=DelegationReply,
+        answers={200: DelegationState},
+        refusals=(400, *_OF_A_JOB, 409, 413, 415, 422),
     ),
     Endpoint(
         method="get",

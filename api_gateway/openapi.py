@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import msgspec
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
@@ -15,7 +16,15 @@ from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
 from api_gateway.desk import Page
-from api_gateway.endpoints import ENDPOINTS, Endpoint, Json, Manifest, Patch, SourceList
+from api_gateway.endpoints import (
+    ENDPOINTS,
+    DelegationList,
+    Endpoint,
+    Json,
+    Manifest,
+    Patch,
+    SourceList,
+)
 from api_gateway.problems import Problem
 
 _REF = "#/components/schemas/{name}"
@@ -25,6 +34,7 @@ _BINARY: Json = {"type": "string", "format": "binary"}
 def _describe() -> Json:
     types: list[Any] = [RetrieveRequest, Result, Job, Page, SourceList, Problem]
     types += [GenerateRequest, Generated, Manifest, Patch]
+    types += [DelegationList, DelegationReply, DelegationState]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}

@@ -20,6 +20,7 @@ from typing_extensions import override
 from infra.search_section import Search
 from infra.sections import (
     Cache,
+    DelegationFigures,
     Fetch,
     FlowerSettings,
     Frontier,
@@ -111,6 +112,7 @@ class Settings(BaseSettings):
     tenants: dict[str, TenantRow]
     deployment: LevelLimits
     planning: Planning
+    delegation: DelegationFigures
     sba: Sba
     stop: StopRule
     verify: Verify

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.trace import Assessed, Expanded, Stopped
-from signal_search.errors import Refused
+from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next, Rest
@@ -42,8 +42,7 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
         if not has_news:
             break
     if view.stopped is not None:
-        _publish(tools, stored, view, rules, documents)
-        return Leave()
+        return _publish(tools, stored, view, rules, documents)
     tools.store.transition(job_id, JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
 
@@ -149,19 +148,25 @@ def _publish(
     view: JobView,
     rules: Rules,
     documents: Mapping[str, Document],
-) -> None:
-    if view.stopped is None:
-        return
+) -> Next:
+    """End the job with its result; rest instead while the caller may still answer something that it depends on."""
     strategy = strategy_of(stored.spec)
-    if strategy.prepare(tools, view, documents, rules):
-        view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    try:
+        if strategy.prepare(tools, view, documents, rules):
+            view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    except Postpone as later:
+        tools.store.transition(stored.spec.id, JobEvent.DELEGATE)
+        return Rest(max(1, later.until_ms - tools.clock.now_ms()))
+    if view.stopped is None:
+        return Leave()
     try:
         result = strategy.publish(view, documents, rules)
     except Refused as error:
         end_job(tools, stored.spec.id, JobEvent.FAIL, error=error)
-        return
+        return Leave()
     post_outcomes(tools, result.source_outcomes)
     end_job(tools, stored.spec.id, strategy.event(result.stop), result=result)
+    return Leave()
 
 
 def _wake_ms(tools: Toolbox, view: JobView) -> int:

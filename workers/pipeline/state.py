@@ -11,11 +11,15 @@ from signal_search.contracts.trace import (
     Assessed,
     CallRefused,
     CallStarted,
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Ended,
     Entry,
     Expanded,
     FetchFinished,
     FetchQueued,
+    Judged,
     LogEntry,
     Planned,
     Stopped,
@@ -124,6 +128,14 @@ class CallView:
 
 
 @dataclass
+class AskedView:
+    """One question to the caller: as it was asked (None: it never was), and what became of it (None: it is open)."""
+
+    asked: Delegated | None = None
+    closed: DelegationAnswered | DelegationLapsed | None = None
+
+
+@dataclass
 class JobView:
     """All that is known of a job."""
 
@@ -135,6 +147,8 @@ class JobView:
     round: int = 1
     stopped: Stopped | None = None
     ended: Ended | None = None
+    delegations: dict[str, AskedView] = field(default_factory=dict)
+    judged: Judged | None = None
 
     @property
     def plan(self) -> Plan | None:
@@ -181,6 +195,13 @@ class JobView:
         return found
 
 
+def spent_on_answers(view: JobView) -> tuple[int, int]:
+    """Return how many questions the caller was asked, and the tokens it reported for its answers."""
+    asked = sum(each.asked is not None for each in view.delegations.values())
+    ends = [each.closed for each in view.delegations.values()]
+    return asked, sum(each.tokens for each in ends if isinstance(each, DelegationAnswered))
+
+
 def fold(entries: Iterable[LogEntry]) -> JobView:
     """Return the state that a log describes."""
     view = JobView()
@@ -197,6 +218,8 @@ def _apply(view: JobView, entry: Entry) -> None:
         _apply_call(view, entry)
     elif isinstance(entry, Planned | Expanded):
         _apply_plan(view, entry)
+    elif isinstance(entry, Delegated | DelegationAnswered | DelegationLapsed):
+        _apply_delegation(view, entry)
     else:
         _apply_life(view, entry)
 
@@ -209,8 +232,20 @@ def _apply_life(view: JobView, entry: Entry) -> None:
             view.assessments.append(entry)
         case Stopped():
             view.stopped = entry
+        case Judged():
+            view.judged = entry
         case Ended():
             view.ended = entry
+
+
+def _apply_delegation(
+    view: JobView, entry: Delegated | DelegationAnswered | DelegationLapsed
+) -> None:
+    if isinstance(entry, Delegated):
+        view.delegations.setdefault(entry.delegation.id, AskedView()).asked = entry
+        return
+    known = view.delegations.setdefault(entry.delegation_id, AskedView())
+    known.closed = known.closed or entry
 
 
 def _apply_plan(view: JobView, entry: Planned | Expanded) -> None:

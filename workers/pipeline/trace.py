@@ -6,10 +6,14 @@ from signal_search.contracts.trace import (
     Assessed,
     CallRefused,
     CallStarted,
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Entry,
     Expanded,
     FetchFinished,
     FetchQueued,
+    Judged,
     Planned,
     Stopped,
     Submitted,
@@ -41,12 +45,12 @@ def _facts(entry: Entry) -> Facts:
             return "submitted", {"kind": entry.job.kind}
         case Planned():
             return _planned(entry)
-        case CallStarted():
-            return "call_started", {"call": entry.call_id, "source": entry.source_id}
-        case CallRefused():
-            return _refused(entry)
+        case CallStarted() | CallRefused():
+            return _call(entry)
         case FetchQueued() | FetchFinished():
             return _fetch(entry)
+        case Delegated() | DelegationAnswered() | DelegationLapsed() | Judged():
+            return _asked(entry)
         case _:
             return _decision(entry)
 
@@ -82,7 +86,9 @@ def _searched(plan: Plan, frame: SearchFrame) -> dict[str, object]:
     }
 
 
-def _refused(entry: CallRefused) -> Facts:
+def _call(entry: CallStarted | CallRefused) -> Facts:
+    if isinstance(entry, CallStarted):
+        return "call_started", {"call": entry.call_id, "source": entry.source_id}
     return "call_refused", {
         "call": entry.call_id,
         "source": entry.source_id,
@@ -113,6 +119,31 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
         "until_ms": entry.until_ms,
         **entry.decisions,
     }
+
+
+def _asked(entry: Delegated | DelegationAnswered | DelegationLapsed | Judged) -> Facts:
+    match entry:
+        case Delegated():
+            asked = entry.delegation
+            return "delegated", {"delegation": asked.id, "kind": asked.kind}
+        case DelegationAnswered():
+            return "delegation_answered", {
+                "delegation": entry.delegation_id,
+                "kind": entry.kind,
+                "tokens": entry.tokens or None,
+            }
+        case DelegationLapsed():
+            return "delegation_lapsed", {
+                "delegation": entry.delegation_id,
+                "kind": entry.kind,
+                "reason": entry.reason,
+            }
+        case Judged():
+            return "judged", {
+                "claims": len(entry.pairs),
+                "error": entry.error,
+                "tokens": entry.tokens,
+            }
 
 
 def _decision(entry: Entry) -> Facts:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from signal_search.citations.works import one_line
+from signal_search.cli.delegations import answer, delegations
 from signal_search.cli.options import (
     FormatOption,
     GatewayOption,
@@ -46,6 +47,8 @@ def jobs_app() -> typer.Typer:
     app.command("result")(result)
     app.command("export")(export)
     app.command("bundle")(bundle)
+    app.command("delegations")(delegations)
+    app.command("answer")(answer)
     return app
 
 

@@ -18,6 +18,9 @@ from signal_search.contracts.job import Job, Progress
 from signal_search.contracts.trace import (
     Assessed,
     CallRefused,
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Ended,
     Expanded,
     FetchFinished,
@@ -202,6 +205,23 @@ def _stopped(entry: Stopped, _texts: Texts) -> _Said:
     return "entry.stopped", {"text": one_line(entry.stop.text)}
 
 
+def _delegated(entry: Delegated, _texts: Texts) -> _Said:
+    asked = entry.delegation
+    seconds = (asked.deadline_ms - entry.at_ms) // 1000
+    return "entry.delegated", {"name": one_line(asked.id), "seconds": seconds}
+
+
+def _answered(entry: DelegationAnswered, _texts: Texts) -> _Said:
+    return "entry.delegation_answered", {"name": one_line(entry.delegation_id)}
+
+
+def _lapsed(entry: DelegationLapsed, texts: Texts) -> _Said:
+    return "entry.delegation_lapsed", {
+        "name": one_line(entry.delegation_id),
+        "reason": texts.lookup(f"delegation.{entry.reason}", one_line(entry.reason)),
+    }
+
+
 def _ended(entry: Ended, texts: Texts) -> _Said:
     return "entry.ended", {"state": texts(f"state.{entry.state.value}")}
 
@@ -220,5 +240,8 @@ _VALUES: Mapping[type, Callable[[Any, Texts], _Said]] = {
     Assessed: _assessed,
     Expanded: _expanded,
     Stopped: _stopped,
+    Delegated: _delegated,
+    DelegationAnswered: _answered,
+    DelegationLapsed: _lapsed,
     Ended: _ended,
 }

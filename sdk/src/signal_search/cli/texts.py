@@ -88,6 +88,32 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "第 {round} 轮：追加 {calls} 次调用（{why}）",
     ),
     "entry.stopped": ("stopping: {text}", "停止：{text}"),
+    "entry.delegated": (
+        "asked of you: {name} ({seconds} s)",
+        "向调用方提问：{name}（{seconds} 秒）",
+    ),
+    "entry.delegation_answered": ("answered: {name}", "已回答：{name}"),
+    "entry.delegation_lapsed": (
+        "goes on without an answer to {name}: {reason}",
+        "无答复，继续执行：{name}：{reason}",
+    ),
+    "delegation.open": ("open, {seconds} s to answer", "待回答，限时 {seconds} 秒"),
+    "delegation.answered": ("answered", "已回答"),
+    "delegation.declined": ("declined", "已谢绝"),
+    "delegation.deadline": ("its time is over", "已超时"),
+    "delegation.budget": ("the budget did not suffice", "预算不足"),
+    "delegation.no_time": ("no time is left", "时间不足"),
+    "delegation.lapsed": ("its time is over", "已超时"),
+    "no_delegations": ("this job asks nothing", "该任务没有提问"),
+    "edit_outline": (
+        "edit {path}, then press Enter; what stands there is looked into",
+        "请编辑 {path}，完成后按回车；将按其内容检索",
+    ),
+    "kept": ("kept in {path}", "保存于 {path}"),
+    "vault_changes": (
+        "sources since the last time: {new} new, {changed} changed, {gone} gone, {same} the same",
+        "与上次相比的来源：新增 {new}，变化 {changed}，消失 {gone}，不变 {same}",
+    ),
     "entry.ended": ("job {state}", "任务{state}"),
     # states
     "state.queued": ("queued", "排队中"),

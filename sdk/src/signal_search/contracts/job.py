@@ -61,10 +61,12 @@ TRANSITIONS: dict[tuple[JobState, JobEvent], JobState] = {
     (JobState.QUEUED, JobEvent.PLAN): JobState.PLANNING,
     (JobState.PLANNING, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.PLANNING, JobEvent.REDUCE): JobState.REDUCING,
+    (JobState.PLANNING, JobEvent.DELEGATE): JobState.DELEGATED,
     (JobState.CRAWLING, JobEvent.REDUCE): JobState.REDUCING,
     (JobState.CRAWLING, JobEvent.DELEGATE): JobState.DELEGATED,
     (JobState.REDUCING, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.REDUCING, JobEvent.DELEGATE): JobState.DELEGATED,
+    (JobState.DELEGATED, JobEvent.PLAN): JobState.PLANNING,
     (JobState.DELEGATED, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.DELEGATED, JobEvent.REDUCE): JobState.REDUCING,
     **{

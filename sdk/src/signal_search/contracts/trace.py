@@ -5,9 +5,12 @@ Appending is idempotent by `key`: the same key is stored once, so a step that ru
 
 from msgspec import Struct
 
+from signal_search.contracts.delegation import ClaimPassage, Delegation
+from signal_search.contracts.finding import Verdict
 from signal_search.contracts.hit import Hit
 from signal_search.contracts.job import AnySpec, JobState
 from signal_search.contracts.plan import Plan, PlannedCall
+from signal_search.contracts.query import DelegationKind
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
 from signal_search.errors import Position
@@ -130,6 +133,41 @@ class Summarised(Entry, frozen=True, kw_only=True, tag="summarised"):
     tokens: int = 0
 
 
+class Delegated(Entry, frozen=True, kw_only=True, tag="delegated"):
+    """The caller was asked something."""
+
+    delegation: Delegation
+
+
+class DelegationAnswered(Entry, frozen=True, kw_only=True, tag="delegation_answered"):
+    """The caller answered in time and by the question's schema. tokens: as the caller reported."""
+
+    delegation_id: str
+    kind: DelegationKind
+    answer: dict[str, object]
+    tokens: int = 0
+
+
+class DelegationLapsed(Entry, frozen=True, kw_only=True, tag="delegation_lapsed"):
+    """The job goes on by its rules: `deadline`, `declined`, or not asked at all (`budget`, `no_time`)."""
+
+    delegation_id: str
+    kind: DelegationKind
+    reason: str
+
+
+class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
+    """The operator's model was asked about claims. verdicts: one for each pair; error: the code of why there are none.
+
+    tokens: as it reported.
+    """
+
+    pairs: tuple[ClaimPassage, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    error: str = ""
+    tokens: int = 0
+
+
 class Ended(Entry, frozen=True, kw_only=True, tag="ended"):
     """The one terminal entry of a job. Below error_message: where in the request a failure lies, if it does."""
 
@@ -153,5 +191,9 @@ LogEntry = (
     | Expanded
     | Stopped
     | Summarised
+    | Delegated
+    | DelegationAnswered
+    | DelegationLapsed
+    | Judged
     | Ended
 )
