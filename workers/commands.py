@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(jobs, name="jobs")
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
+    evaluation.command("planning")(eval_planning)
     app.add_typer(evaluation, name="eval")
     scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
     scoring.command("check")(check_program)
@@ -160,6 +161,18 @@ def eval_claims(
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
     _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+
+
+def eval_planning(
+    files: Annotated[
+        list[Path],
+        typer.Option("--file", exists=True, dir_okay=False, help="Labelled questions; may repeat."),
+    ],
+) -> None:
+    """Read tier and intent of labelled questions, with no memory; prints JSON: n, what is right, the misses, by set."""
+    from workers.evaluation import evaluate_plans  # noqa: PLC0415
+
+    _print_json({name: found for file in files for name, found in evaluate_plans(file).items()})
 
 
 def check_program(
