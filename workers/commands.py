@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
+_COLLECTIONS = Path("../shared/data/ir")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -34,6 +35,7 @@ def register(app: typer.Typer) -> None:
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
     evaluation.command("planning")(eval_planning)
+    evaluation.command("stop")(eval_stop)
     app.add_typer(evaluation, name="eval")
     scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
     scoring.command("check")(check_program)
@@ -173,6 +175,18 @@ def eval_planning(
     from workers.evaluation import evaluate_plans  # noqa: PLC0415
 
     _print_json({name: found for file in files for name, found in evaluate_plans(file).items()})
+
+
+def eval_stop(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A collection, or a folder of collections.")
+    ] = _COLLECTIONS,
+) -> None:
+    """Try the stop rule on labelled collections; prints JSON with n: how often its reasons are wrong, the cost."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.evaluation import evaluate_stops  # noqa: PLC0415
+
+    _print_json(evaluate_stops(folder, current().stop.model_dump()))
 
 
 def check_program(

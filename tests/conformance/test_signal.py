@@ -276,7 +276,8 @@ def _evidence(given: Case) -> Evidence:
     arrivals = []
     for number, each in enumerate(rounds, 1):
         urls = {item["url"] for item in each}
-        arrivals.append(Arrival(new=len(urls - known), round=number))
+        fresh = len(urls - known)
+        arrivals.append(Arrival(new=fresh, fresh=fresh, round=number))
         known |= urls
     return Evidence(
         tier=Tier(given["tier"]),

@@ -84,10 +84,11 @@ def _left(view: JobView) -> dict[str, int]:
 
 
 def _arrivals(view: JobView, fetches: Sequence[FetchView], reading: Reading) -> tuple[Arrival, ...]:
-    """Return what each reply, in plan order, added to the best passages of the sub-questions."""
+    """Return what each reply, in plan order, added to the best passages of the sub-questions and to what is known."""
     plan, _spec = view.require()
     by_id = {each.doc_id: each for each in reading.documents}
     best: dict[str, list[float]] = {each.id: [] for each in plan.questions}
+    known: set[str] = set()
     arrivals = []
     for fetch in fetches:
         if fetch.finished is None or _only_leads_on(fetch.finished):
@@ -97,9 +98,15 @@ def _arrivals(view: JobView, fetches: Sequence[FetchView], reading: Reading) -> 
         for question in plan.questions:
             shares = [found[0].share for d in own if (found := reading.passages(question, d))]
             new += _improves(best[question.id], shares)
-        failed = fetch.finished.state != FetchState.FETCHED
-        in_round = view.calls[fetch.call_id].call.round
-        arrivals.append(Arrival(new=new, round=in_round, failed=failed))
+        arrivals.append(
+            Arrival(
+                new=new,
+                fresh=len({each.doc_id for each in own} - known),
+                round=view.calls[fetch.call_id].call.round,
+                failed=fetch.finished.state != FetchState.FETCHED,
+            )
+        )
+        known |= {each.doc_id for each in own}
     refused = [each for each in view.active_calls() if each.refused is not None]
     arrivals += [Arrival(new=0, round=each.call.round, failed=True) for each in refused]
     return tuple(arrivals)
