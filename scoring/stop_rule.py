@@ -221,6 +221,11 @@ def _is_over(view: _View) -> bool:
     return view.evidence.outstanding == 0 and view.evidence.unmade == 0
 
 
+def _has_dried_up(view: _View) -> bool:
+    """Nothing is left to ask, since the last source was left when it said nothing new."""
+    return _is_over(view) and _is_silent(_heard(view), view.rules.quiet_arrivals)
+
+
 def _none_reached(view: _View) -> bool:
     return _is_over(view) and all(each.failed for each in view.evidence.arrivals)
 
@@ -250,5 +255,6 @@ _COVERAGE_TESTS: tuple[_Test, ...] = (
 _LAST_TESTS: tuple[_Test, ...] = (
     (StopReason.NO_SOURCE_REACHED, _none_reached),
     (StopReason.NO_EVIDENCE, _none_found),
+    (StopReason.NOTHING_NEW, _has_dried_up),
     (StopReason.PLAN_COMPLETE, _is_over),
 )

@@ -139,6 +139,13 @@ def test_ends_of_the_plan_are_told_apart() -> None:
     assert reason(Tier.L2, arrivals=(NEWS,), questions=half, **over) is StopReason.PLAN_COMPLETE
 
 
+def test_a_plan_that_ends_in_silence_has_dried_up() -> None:
+    half = (QuestionEvidence(question_id="q1", sites=1),)
+    over = {"outstanding": 0, "unmade": 0, "questions": half}
+    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 4), **over) is StopReason.NOTHING_NEW
+    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 3), **over) is StopReason.PLAN_COMPLETE
+
+
 def test_cancelled_goes_first() -> None:
     assert reason(Tier.L1, cancelled=True, questions=(CLOSED,)) is StopReason.CANCELLED
 
