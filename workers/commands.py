@@ -155,14 +155,26 @@ def eval_claims(
         typer.Option("--dir", help="Every *.jsonl below it: id, lang, claim, evidence, label."),
     ] = _DATA,
     most: Annotated[int, typer.Option("--most", min=0, help="Rows per file; 0: all.")] = 0,
+    *,
+    table: Annotated[
+        bool,
+        typer.Option("--table", help="Print the bars instead; exit code 1 when one is missed."),
+    ] = False,
 ) -> None:
     """Verify labelled claims with the embedded judge; prints JSON with n, both directions and a control."""
     from infra.settings import current  # noqa: PLC0415
+    from scoring.claims.bars import as_table, claim_bars  # noqa: PLC0415
     from workers.evaluation import evaluate_claims  # noqa: PLC0415
 
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
-    _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+    found = evaluate_claims(folder, most, current().verify.model_dump())
+    if not table:
+        _print_json(found)
+        return
+    bars = claim_bars(found)
+    typer.echo(as_table(bars))
+    raise typer.Exit(1 if any(each.is_met is False for each in bars) else 0)
 
 
 def eval_planning(
