@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 ALONE = (
     *("purse", "overspend", "giant", "second_worker", "politeness", "memory", "search_latency"),
-    *("expression", "expression_fuzz"),
+    *("expression", "expression_fuzz", "claims"),
 )
 SHARING = (
     *("frontier", "busy_host", "job_latency", "throughput", "gateway", "fan_out"),

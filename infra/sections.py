@@ -217,6 +217,8 @@ class StopRule(_Section):
 
     agreement: Annotated[int, Field(ge=1, le=20)]
     quiet_arrivals: Annotated[int, Field(ge=1, le=100)]
+    quiet_arrivals_wide: Annotated[int, Field(ge=1, le=100)]
+    saturated_arrivals: Annotated[int, Field(ge=1, le=100)]
     coverage_at: Share
     saturation_at: Share
     min_sources: Annotated[int, Field(ge=1, le=20)]

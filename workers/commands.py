@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
+_COLLECTIONS = Path("../shared/data/ir")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -33,6 +34,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(jobs, name="jobs")
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
+    evaluation.command("planning")(eval_planning)
+    evaluation.command("stop")(eval_stop)
     app.add_typer(evaluation, name="eval")
     scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
     scoring.command("check")(check_program)
@@ -152,14 +155,50 @@ def eval_claims(
         typer.Option("--dir", help="Every *.jsonl below it: id, lang, claim, evidence, label."),
     ] = _DATA,
     most: Annotated[int, typer.Option("--most", min=0, help="Rows per file; 0: all.")] = 0,
+    *,
+    table: Annotated[
+        bool,
+        typer.Option("--table", help="Print the bars instead; exit code 1 when one is missed."),
+    ] = False,
 ) -> None:
     """Verify labelled claims with the embedded judge; prints JSON with n, both directions and a control."""
     from infra.settings import current  # noqa: PLC0415
+    from scoring.claims.bars import as_table, claim_bars  # noqa: PLC0415
     from workers.evaluation import evaluate_claims  # noqa: PLC0415
 
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
-    _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+    found = evaluate_claims(folder, most, current().verify.model_dump())
+    if not table:
+        _print_json(found)
+        return
+    bars = claim_bars(found)
+    typer.echo(as_table(bars))
+    raise typer.Exit(1 if any(each.is_met is False for each in bars) else 0)
+
+
+def eval_planning(
+    files: Annotated[
+        list[Path],
+        typer.Option("--file", exists=True, dir_okay=False, help="Labelled questions; may repeat."),
+    ],
+) -> None:
+    """Read tier and intent of labelled questions, with no memory; prints JSON: n, what is right, the misses, by set."""
+    from workers.evaluation import evaluate_plans  # noqa: PLC0415
+
+    _print_json({name: found for file in files for name, found in evaluate_plans(file).items()})
+
+
+def eval_stop(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A collection, or a folder of collections.")
+    ] = _COLLECTIONS,
+) -> None:
+    """Try the stop rule on labelled collections; prints JSON with n: how often its reasons are wrong, the cost."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.evaluation import evaluate_stops  # noqa: PLC0415
+
+    _print_json(evaluate_stops(folder, current().stop.model_dump()))
 
 
 def check_program(

@@ -3,7 +3,7 @@
 Pure, and decided per call from that call's own replies, so that it does not matter which host was quicker.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -35,14 +35,19 @@ _FOR_WHOLE_HOST = frozenset(
 )
 
 
-def follow_ups(view: JobView, rules: Rules) -> list[Wanted]:
-    """Return the fetches that the replies so far call for and that were not decided yet."""
+def follow_ups(
+    view: JobView, rules: Rules, *, is_dry: Callable[[CallView], bool] = lambda _: False
+) -> list[Wanted]:
+    """Return the fetches that the replies so far call for and that were not decided yet.
+
+    `is_dry` says of a call that its site has been read enough; its links are not followed any further.
+    """
     if view.plan is None:
         return []
     wanted: list[Wanted] = []
     for call in view.calls.values():
         own = list(_of_replies(call, rules))
-        if not own and not call.is_open:
+        if not own and not call.is_open and not is_dry(call):
             own.extend(_of_site(view.plan, call, rules))
         wanted.extend(own)
     return wanted
