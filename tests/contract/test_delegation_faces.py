@@ -117,7 +117,7 @@ def test_an_answer_beside_its_schema_is_refused(
 
 
 def test_late_unknown_and_ended_are_told_apart(client: Client, redis: Redis, redis_url: str):
-    late = asking(client, redis, redis_url, wait_ms=0)
+    late = asking(client, redis, redis_url, wait_ms=-5_000)
     with pytest.raises(Conflict) as over:
         client.answer(late, NAME, {"relevant": []})
     assert over.value.code == "delegation_late"
