@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -13,6 +14,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from infra.clock import FixedClock
 from infra.embedded_redis import find_server
 from infra.redis import connect
+
+# How long an example takes says nothing about it on a machine that is busy.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
 
