@@ -48,7 +48,8 @@ def is_dry(view: JobView, call: CallView, reading: Reading, quiet: int) -> bool:
     """Say whether a site is read enough: it said something, and its last `quiet` pages said nothing new.
 
     `reading` holds the documents of this call alone, so that other hosts change nothing. A site that has said nothing
-    yet is followed to its limit: its promising links come first, not its answers.
+    yet is followed to its limit: its promising links come first, not its answers. A page whose request is still to be
+    noted does not count, so that it is noted.
     """
     plan, _spec = view.require()
     by_id = {each.doc_id: each for each in reading.documents}
@@ -56,7 +57,7 @@ def is_dry(view: JobView, call: CallView, reading: Reading, quiet: int) -> bool:
     found = [
         news.of([by_id[each] for each in page.finished.documents if each in by_id])
         for page in call.in_order()
-        if page.has_arrived and page.finished is not None
+        if page.has_arrived and page.finished is not None and page.queued is not None
     ]
     last = found[-quiet:]
     return any(found) and len(last) == quiet and not any(last)

@@ -94,3 +94,14 @@ def test_a_reply_is_news_once() -> None:
     news = News([QUESTION], Reading([document], RULES.verify))
     assert [news.of([document]) for _ in range(4)] == [1, 1, 1, 0]  # three places among the best
     assert news.of([]) == 0
+
+
+def test_a_page_that_came_before_its_request_was_noted_is_noted_first() -> None:
+    """The step that asked for the fifth page died in between: it is named again, and only then the site is left."""
+    (one, documents), (two, more) = site("all.a", [NEWS, *[TEA] * 4]), site("all.b", [TEA])
+    unnoted = [each for each in one if getattr(each, "key", "") != "all.a#5:queued"]
+    found = decide(fold(a_log(*unnoted, *two, **PLAN)), documents | more, RULES, now_ms=NOW_MS + 10)
+    assert [(each.fetch_id, each.was_offered) for each in found.fetches] == [
+        ("all.a#5", True),
+        ("all.b#2", False),
+    ]
