@@ -4,6 +4,7 @@ Every command line starts by loading this file, so each command imports what it 
 """
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,14 @@ import typer
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Invalid
 
+from workers import research_commands
+
 if TYPE_CHECKING:
     from workers.pipeline.replay import Replay
     from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
+_COLLECTION = Path("../shared/data/ir/scifact")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -33,7 +37,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(jobs, name="jobs")
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
+    evaluation.command("retrieval")(eval_retrieval)
     app.add_typer(evaluation, name="eval")
+    research_commands.register(app)
 
 
 def demo(
@@ -156,6 +162,34 @@ def eval_claims(
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
     _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+
+
+def eval_retrieval(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv.")
+    ] = _COLLECTION,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="Where the index stays for another run.")
+    ] = None,
+    *,
+    vectors: Annotated[
+        bool, typer.Option(help="Measure the vector channel too, where its extra is installed.")
+    ] = True,
+) -> None:
+    """Index a test collection and ask all of its questions; prints JSON with n, channel by channel."""
+    from infra.clock import SystemClock  # noqa: PLC0415
+    from infra.settings import current  # noqa: PLC0415
+    from workers.memory.collection import read_collection  # noqa: PLC0415
+    from workers.memory.evaluation import evaluate_retrieval  # noqa: PLC0415
+    from workers.memory.minilm import installed  # noqa: PLC0415
+
+    collection = read_collection(folder)
+    embedder = installed() if vectors else None
+    with tempfile.TemporaryDirectory(prefix="signal-search-") as scratch:
+        chosen = keep or Path(scratch)
+        depth = current().research.channel_depth
+        found = evaluate_retrieval(collection, chosen, SystemClock(), embedder, depth=depth)
+        _print_json(found)
 
 
 def _print_json(value: object) -> None:

@@ -49,7 +49,7 @@ def answer(found: RouterResult) -> object:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     scopes=st.lists(SCOPES, min_size=2, max_size=3, unique=True),
     corpora=st.lists(CORPORA, min_size=3, max_size=3),
@@ -70,7 +70,7 @@ def test_everything_found_is_of_the_asked_scope(
             assert all(each.chunk_id.endswith(f"-{at}") for each in found.evidence)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     ours=CORPORA,
     theirs=CORPORA,
@@ -94,7 +94,7 @@ def test_nothing_in_another_scope_changes_an_answer(
         assert (after.degradations, after.rejections) == (before.degradations, before.rejections)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     steps=st.lists(
         st.tuples(st.booleans(), st.sampled_from("abcdefgh"), TEXTS), min_size=1, max_size=40

@@ -1,8 +1,8 @@
 """BM25 over the index of one scope: exact figures of the file as it is now, read in one transaction with the evidence.
 
 A process keeps the lengths of the chunks and the postings it met, for as long as the file's version stays the same;
-after an addition only the new lengths are read. What is returned was counted again in the text itself, so that damaged
-or forged postings yield nothing.
+after an addition only the new lengths are read. The text of every candidate is compared with its digest, and in the
+best twenty the words are counted again, so that damaged or forged postings yield nothing.
 """
 
 import math
@@ -17,7 +17,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from signal_search.contracts.research import EvidenceChunk, ScopeKey
 
-from workers.memory.index_file import Header, IndexFile
+from workers.memory.index_file import Header, IndexFile, KeptReader
 from workers.memory.postings import content_digest, unpacked
 from workers.memory.tool import ToolFailed
 from workers.memory.words import ANALYSERS
@@ -25,6 +25,7 @@ from workers.memory.words import ANALYSERS
 K1: Final = 1.5  # memory guide
 B: Final = 0.75  # memory guide
 _MOST_TERMS: Final = 256  # of one query
+_COUNTED_AGAIN: Final = 20  # of the best: as many as an answer has
 _MOST_KEPT: Final = 2_000_000  # postings kept in memory
 _TERMS_AT_A_TIME: Final = 200
 
@@ -107,6 +108,7 @@ class Bm25:
     def __init__(self, file: IndexFile) -> None:
         """Ask `file`."""
         self._file = file
+        self._reader = KeptReader(file)
         self._snapshot = _Snapshot()
         self._lock = threading.Lock()
 
@@ -119,7 +121,7 @@ class Bm25:
             ToolFailed: as `IndexFile.reading`; `index_invalid` also when postings and texts differ.
         """
         terms = list(dict.fromkeys(ANALYSERS[self._file.analyser](query)))[:_MOST_TERMS]
-        with self._lock, self._file.reading() as (db, header):
+        with self._lock, self._reader.reading() as (db, header):
             if not terms or not header.documents:
                 return []
             try:
@@ -138,8 +140,10 @@ class Bm25:
         average = header.words / header.documents
         scores = _scores(kept.lengths, found, weights, average)
         best = [(row, float(scores[row.number])) for row in _best(db, scores, limit)]
-        for row, score in best:
+        for row, score in best[:_COUNTED_AGAIN]:
             self._count_again(row, score, weights, average)
+        if any(content_digest(row.content) != row.digest for row, _score in best):
+            raise ToolFailed("index_invalid")
         return [Scored(_chunk(row, header.scope), score) for row, score in best]
 
     def _count_again(
@@ -150,8 +154,7 @@ class Bm25:
         again = sum(
             weight * _part(counted[term], length, average) for term, weight in weights.items()
         )
-        is_same = math.isclose(again, score, rel_tol=1e-9)
-        if not is_same or content_digest(row.content) != row.digest:
+        if not math.isclose(again, score, rel_tol=1e-9):
             raise ToolFailed("index_invalid")
 
 

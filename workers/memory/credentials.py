@@ -41,6 +41,24 @@ _MASKED: Final = re.compile(
     r"|(?i:(?<=bearer )[^\s\"']{8,}|(?<=://)[^\s/:@\"']{1,64}:[^\s/@\"']{1,200}(?=@))",
     re.DOTALL,
 )
+# What a text has, in lower case, when one of the two expressions could find something in it: looked for first.
+_SHAPED: Final = (
+    *(
+        "private key",
+        "akia",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+        "sk-",
+        "sst_",
+        "eyj",
+    ),
+    *("bearer ", "://"),
+)
+_ASSIGNABLE: Final = ("key", "secret", "token", "password", "passwd", "credential")
 _ASSIGNED: Final = re.compile(
     r"(?i:((?:api[ _-]?key|access[ _-]?key|secret|token|password|passwd|credential)s?[\"']?\s{0,8}[:=]\s{0,8}[\"']?))"
     r"([^\s\"',;]{6,})"
@@ -78,5 +96,8 @@ def _is_chance(run: str) -> bool:
 
 def mask(text: str) -> str:
     """Return a text with what looks like a credential replaced by `[REDACTED]`; twice is the same as once."""
-    masked = _MASKED.sub(MASK, text)
+    folded = text.lower()
+    masked = _MASKED.sub(MASK, text) if any(each in folded for each in _SHAPED) else text
+    if not any(each in folded for each in _ASSIGNABLE):
+        return masked
     return _ASSIGNED.sub(lambda found: found[1] + MASK, masked)

@@ -31,7 +31,7 @@ CREATE TABLE chunks (
 ) STRICT;
 CREATE INDEX chunks_by_source ON chunks (source_ref);
 CREATE INDEX chunks_by_segment ON chunks (segment);
-CREATE TABLE segments (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
+CREATE TABLE segments (id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL) STRICT;
 CREATE TABLE postings (
     term TEXT NOT NULL, segment INTEGER NOT NULL, ids BLOB NOT NULL, counts BLOB NOT NULL,
     PRIMARY KEY (term, segment)
@@ -80,10 +80,10 @@ class IndexFile:
         if not self.path.is_file():
             raise ToolFailed("index_unavailable")
         try:
-            with closing(self._connect()) as db:
+            with closing(self.connect()) as db:
                 db.execute("PRAGMA query_only = ON")
                 db.execute("BEGIN")
-                yield db, self._header(db)
+                yield db, self.header_in(db)
         except sqlite3.Error as error:
             raise ToolFailed("index_invalid") from error
 
@@ -96,7 +96,7 @@ class IndexFile:
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            with closing(self._connect()) as db:
+            with closing(self.connect()) as db:
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     yield db, self._made(db)
@@ -112,8 +112,11 @@ class IndexFile:
         with self.reading() as (_db, header):
             return header
 
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, isolation_level=None, timeout=_BUSY_MS / 1000)
+    def connect(self) -> sqlite3.Connection:
+        """Return a new connection, which any thread may use, one at a time."""
+        db = sqlite3.connect(
+            self.path, isolation_level=None, timeout=_BUSY_MS / 1000, check_same_thread=False
+        )
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -122,14 +125,15 @@ class IndexFile:
     def _made(self, db: sqlite3.Connection) -> Header:
         """Return the header; a new file gets its tables first, inside the caller's transaction."""
         if not _is_empty(db):
-            return self._header(db)
+            return self.header_in(db)
         for statement in _TABLES.split(";"):
             db.execute(statement)
         header = Header(schema=SCHEMA, format=VERSION, scope=self.scope, analyser=self.analyser)
         write_header(db, header)
         return header
 
-    def _header(self, db: sqlite3.Connection) -> Header:
+    def header_in(self, db: sqlite3.Connection) -> Header:
+        """Return the header inside the caller's transaction; raises as `reading`."""
         if _is_empty(db):  # its first write was undone
             raise ToolFailed("index_unavailable")
         row = db.execute("SELECT json FROM header").fetchone()
@@ -141,6 +145,57 @@ class IndexFile:
         if (header.schema, header.format, header.scope, header.analyser) != expected:
             raise ToolFailed("index_invalid")
         return header
+
+
+class KeptReader:
+    """Reads one index again and again over one connection; one reader at a time.
+
+    To open a file for each question costs more than to answer it, and the last connection that closes makes the store
+    tidy up. A file that was replaced is opened anew.
+    """
+
+    def __init__(self, file: IndexFile) -> None:
+        """Read `file`; nothing is opened yet."""
+        self._file = file
+        self._db: sqlite3.Connection | None = None
+        self._inode = (0, 0)
+
+    def __del__(self) -> None:
+        """Close what is open."""
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open; the next reading opens it again."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[sqlite3.Connection, Header]]:
+        """Give the connection inside one read transaction; raises as `IndexFile.reading`."""
+        try:
+            db = self._opened()
+            db.execute("BEGIN")
+            try:
+                yield db, self._file.header_in(db)
+            finally:
+                db.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            self.close()
+            raise ToolFailed("index_invalid") from error
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            found = self._file.path.stat()
+        except OSError as error:
+            self.close()
+            raise ToolFailed("index_unavailable") from error
+        inode = (found.st_dev, found.st_ino)
+        if self._db is None or inode != self._inode:
+            self.close()
+            self._db, self._inode = self._file.connect(), inode
+            self._db.execute("PRAGMA query_only = ON")
+        return self._db
 
 
 def write_header(db: sqlite3.Connection, header: Header) -> None:

@@ -14,7 +14,7 @@ from infra.clock import Clock
 from workers.memory.credentials import Profile
 from workers.memory.grep import readable
 from workers.memory.index_file import IndexFile
-from workers.memory.postings import Passage, add, changed, content_digest, remove
+from workers.memory.postings import Passage, add, changed, content_digest, remove, tidy
 from workers.memory.rooted import opened, walk
 from workers.memory.tool import ToolFailed
 from workers.memory.vector import Embedder
@@ -148,6 +148,7 @@ def _write(
         gone = [row[0] for path in stale for row in db.execute(sql, (path,)).fetchall()]
         left = remove(db, header, gone)
         grown = add(db, left, passages)
+        tidy(db)
         db.executemany("DELETE FROM sources WHERE source_ref = ?", [(path,) for path in stale])
         db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?)", list(digests.items()))
         written = changed(db, grown, built_at_ms=clock.now_ms(), model_id=model)

@@ -30,7 +30,9 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         return f"ModelSettings(model={self.model!r}, refusal={self.refusal!r})"
 
 
-def read_model_settings(variables: Mapping[str, str]) -> ModelSettings:
+def read_model_settings(
+    variables: Mapping[str, str], endpoints: tuple[str, ...] = (ENDPOINT,)
+) -> ModelSettings:
     """Return the settings; where the switch is off, nothing else is kept."""
     if variables.get("ARR_LLM_ENABLED", "").strip().casefold() not in _ON:
         return ModelSettings(refusal="llm_disabled")
@@ -41,7 +43,7 @@ def read_model_settings(variables: Mapping[str, str]) -> ModelSettings:
         (bool(base_url), "llm_missing_base_url"),
         (bool(model), "llm_missing_model"),
         (bool(key), "llm_missing_api_key"),
-        (is_allowed(base_url), "llm_invalid_base_url"),
+        (is_allowed(base_url, endpoints), "llm_invalid_base_url"),
     )
     return ModelSettings(
         base_url=base_url,

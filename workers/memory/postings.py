@@ -17,6 +17,7 @@ from workers.memory.index_file import Header, write_header
 from workers.memory.words import ANALYSERS
 
 _MOST_PER_LEVEL: Final = 16
+_SMALL: Final = 64  # chunks of a segment that is joined at once; larger ones wait for the next comparison with a folder
 _MOST_COUNT: Final = 65_535  # of one word in one chunk: what its place in the row holds
 _ROWS_AT_A_TIME: Final = 500
 
@@ -43,7 +44,7 @@ def add(db: sqlite3.Connection, header: Header, passages: Sequence[Passage]) -> 
     if not newest:
         return header
     segment = db.execute("SELECT coalesce(max(id), 0) + 1 FROM segments").fetchone()[0]
-    db.execute("INSERT INTO segments VALUES (?, 0)", (segment,))
+    db.execute("INSERT INTO segments VALUES (?, ?)", (segment, len(newest)))
     first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM chunks").fetchone()[0]
     ids: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     counts: defaultdict[str, array[int]] = defaultdict(lambda: array("H"))
@@ -58,7 +59,7 @@ def add(db: sqlite3.Connection, header: Header, passages: Sequence[Passage]) -> 
             counts[term].append(min(count, _MOST_COUNT))
     rows = ((term, segment, ids[term].tobytes(), counts[term].tobytes()) for term in ids)
     db.executemany("INSERT INTO postings VALUES (?, ?, ?, ?)", rows)
-    _merge(db)
+    tidy(db, largest=_SMALL)
     grown = {"documents": header.documents + len(newest), "words": header.words + total}
     return changed(db, header, **grown)
 
@@ -96,9 +97,11 @@ def remove(db: sqlite3.Connection, header: Header, chunk_ids: Sequence[str]) -> 
     for (term, segment), numbers in affected.items():
         _take_out(db, term, segment, numbers)
     words = 0
-    for number, _segment, _content in gone:
+    for number, segment, _content in gone:
+        db.execute("UPDATE segments SET chunks = chunks - 1 WHERE id = ?", (segment,))
         words += db.execute("SELECT length FROM chunks WHERE id = ?", (number,)).fetchone()[0]
         db.execute("DELETE FROM chunks WHERE id = ?", (number,))
+    db.execute("DELETE FROM segments WHERE chunks = 0")
     return changed(
         db,
         header,
@@ -150,21 +153,29 @@ def unpacked(ids: bytes, counts: bytes) -> "tuple[array[int], array[int]]":
     return numbers, times
 
 
-def _merge(db: sqlite3.Connection) -> None:
-    """Make one segment of the sixteen oldest of a level, as long as there is a level with so many."""
+def tidy(db: sqlite3.Connection, *, largest: int | None = None) -> None:
+    """Make one segment of sixteen of about one size, as long as there are so many, inside the caller's transaction.
+
+    largest: chunks of the segments that are joined; without it all sizes are, which takes a second for ten thousand.
+    """
     while True:
-        full = db.execute(
-            "SELECT level FROM segments GROUP BY level HAVING count(*) >= ?", (_MOST_PER_LEVEL,)
-        ).fetchone()
+        found = db.execute("SELECT id, chunks FROM segments").fetchall()
+        levels: defaultdict[int, list[int]] = defaultdict(list)
+        for segment, count in sorted(found):
+            if largest is None or count <= largest:
+                levels[_level(count)].append(segment)
+        full = next((each for each in levels.values() if len(each) >= _MOST_PER_LEVEL), None)
         if full is None:
             return
-        found = db.execute(
-            "SELECT id FROM segments WHERE level = ? ORDER BY id LIMIT ?", (*full, _MOST_PER_LEVEL)
-        ).fetchall()
-        _join(db, [row[0] for row in found], full[0] + 1)
+        _join(db, full[:_MOST_PER_LEVEL])
 
 
-def _join(db: sqlite3.Connection, segments: Sequence[int], level: int) -> None:
+def _level(count: int) -> int:
+    """Return the size of a segment as a power of sixteen."""
+    return (count.bit_length() - 1) // 4
+
+
+def _join(db: sqlite3.Connection, segments: Sequence[int]) -> None:
     target, *others = segments
     marks = ", ".join("?" * len(others))
     joined: dict[str, tuple[bytes, bytes]] = {}
@@ -181,5 +192,6 @@ def _join(db: sqlite3.Connection, segments: Sequence[int], level: int) -> None:
     rows = ((term, target, *each) for term, each in joined.items())
     db.executemany("INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?)", rows)
     db.execute(f"UPDATE chunks SET segment = ? WHERE segment IN ({marks})", (target, *others))  # noqa: S608
+    size = f"SELECT sum(chunks) FROM segments WHERE id IN ({within})"  # noqa: S608
+    db.execute(f"UPDATE segments SET chunks = ({size}) WHERE id = ?", (*segments, target))  # noqa: S608
     db.execute(f"DELETE FROM segments WHERE id IN ({marks})", others)  # noqa: S608
-    db.execute("UPDATE segments SET level = ? WHERE id = ?", (level, target))

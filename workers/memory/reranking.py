@@ -4,7 +4,7 @@ Only the best twenty are ordered again; the others follow as they were. Nothing 
 and its reason: the router checks that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, Protocol
 
 import msgspec
@@ -27,6 +27,9 @@ SYSTEM: Final = (
 )
 
 
+Split = Callable[[str], list[str]]
+
+
 class Reranked(Struct, frozen=True):
     """The new order. `degradation` says why a model's opinion is not in it, empty when it is or none was wanted."""
 
@@ -45,27 +48,34 @@ class Reranker(Protocol):
 class RuleReranker:
     """By share of the query's words, fused score and completeness."""
 
-    def __init__(self, degradation: str = "") -> None:
-        """Say `degradation` with each order: why no model was asked."""
+    def __init__(self, degradation: str = "", split: Split = words) -> None:
+        """Say `degradation` with each order: why no model was asked; compare what `split` makes of the texts."""
         self._degradation = degradation
+        self._split = split
 
     def rerank(self, query: str, chunks: Sequence[EvidenceChunk]) -> Reranked:
         """Return the order; a query without words keeps the one there is, with `reranker_error`."""
         if not words(query):
             return Reranked(tuple(chunks), "reranker_error")
-        return Reranked((*by_rules(query, chunks[:MOST]), *chunks[MOST:]), self._degradation)
+        best = by_rules(query, chunks[:MOST], self._split)
+        return Reranked((*best, *chunks[MOST:]), self._degradation)
 
 
-def by_rules(query: str, chunks: Sequence[EvidenceChunk]) -> list[EvidenceChunk]:
+def by_rules(
+    query: str, chunks: Sequence[EvidenceChunk], split: Split = words
+) -> list[EvidenceChunk]:
     """Return chunks by 0.70 coverage + 0.20 fused score (of the highest) + 0.10 completeness, best first."""
-    wanted = set(words(query))
+    chosen = split if split(query) else words
+    wanted = set(chosen(query))
     highest = max((_rrf(chunk) for chunk in chunks), default=0.0)
-    scored = [_by_rule(wanted, highest, chunk) for chunk in chunks]
+    scored = [_by_rule(wanted, set(chosen(chunk.content)), highest, chunk) for chunk in chunks]
     return sorted(scored, key=_order)
 
 
-def _by_rule(wanted: set[str], highest: float, chunk: EvidenceChunk) -> EvidenceChunk:
-    coverage = len(wanted & set(words(chunk.content))) / len(wanted)
+def _by_rule(
+    wanted: set[str], has: set[str], highest: float, chunk: EvidenceChunk
+) -> EvidenceChunk:
+    coverage = len(wanted & has) / len(wanted)
     rrf = _rrf(chunk) / highest if highest else 0.0
     known = (chunk.source_ref, chunk.locator, chunk.content.strip())
     completeness = sum(bool(each) for each in known) / len(known)

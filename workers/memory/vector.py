@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from signal_search.contracts.research import EvidenceChunk
 
 from workers.memory.bm25 import Scored
-from workers.memory.index_file import Header, IndexFile
+from workers.memory.index_file import Header, IndexFile, KeptReader
 from workers.memory.tool import ToolFailed
 
 Matrix = NDArray[np.float32]
@@ -49,7 +49,7 @@ class Vectors:
 
     def __init__(self, file: IndexFile, embedder: Embedder) -> None:
         """Ask `file` with what `embedder` makes of a query."""
-        self._file = file
+        self._reader = KeptReader(file)
         self._embedder = embedder
         self._lock = threading.Lock()
         self._figures = (-1, -1)
@@ -64,7 +64,7 @@ class Vectors:
                 `embedding_error`: the model made no usable vector; `vector_store_error`: a stored one is damaged.
         """
         wanted = self._embedded(query)
-        with self._lock, self._file.reading() as (db, header):
+        with self._lock, self._reader.reading() as (db, header):
             if header.model_id != self._embedder.model_id:
                 raise ToolFailed(
                     "embedding_model_mismatch" if header.model_id else "index_unavailable"
