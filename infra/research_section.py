@@ -35,10 +35,10 @@ class Research(BaseModel):
     grep_results: Annotated[int, Field(ge=1, le=1000)]
     grep_files: Count
     grep_file_bytes: Annotated[int, Field(ge=1, le=100_000_000)]
-    grep_profile: Literal["strict", "balanced"]
+    grep_profile: Literal["strict", "balanced", "masked"]
     index_files: Count
     index_file_bytes: Annotated[int, Field(ge=1, le=100_000_000)]
-    index_profile: Literal["strict", "balanced"]
+    index_profile: Literal["strict", "balanced", "masked"]
     vectors: Literal["auto", "off"]
     llm_enabled: bool
     llm_endpoints: Annotated[list[str], Field(min_length=1, max_length=10)]

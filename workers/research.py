@@ -22,7 +22,7 @@ from workers.memory.model_planner import Ask, ModelPlanner
 from workers.memory.model_settings import ModelSettings, read_model_settings
 from workers.memory.plan import Planner, RulePlanner
 from workers.memory.recall import Bm25Tool, MemoryTool, VectorTool
-from workers.memory.reranking import ModelReranker, Reranker, RuleReranker
+from workers.memory.reranking import FusedOnly, ModelReranker, Reranker, RuleReranker
 from workers.memory.router import Router, RouterRules
 from workers.memory.scope import make_scope
 from workers.memory.store import MemoryStore
@@ -142,7 +142,7 @@ def _planner(asking: Ask | None, refusal: str) -> Planner:
 def _reranker(asking: Ask | None, figures: Research) -> Reranker | None:
     if asking is not None and figures.rerank in {"llm", "hybrid"}:
         return ModelReranker(asking, "llm" if figures.rerank == "llm" else "hybrid")
-    return None if figures.rerank == "off" else RuleReranker(split=terms)
+    return None if figures.rerank == "off" else FusedOnly(RuleReranker(split=terms))
 
 
 def _asking(settings: Settings, model: ModelSettings, clock: Clock) -> Ask:

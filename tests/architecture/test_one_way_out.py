@@ -83,7 +83,9 @@ MODULES: dict[str, frozenset[str]] = {
         }
     ),
     "http.server": frozenset({"bench/site_corpus.py"}),
-    "subprocess": frozenset({"infra/child.py", "workers/demo.py", "bench/__main__.py"}),
+    "subprocess": frozenset(
+        {"infra/child.py", "workers/demo.py", "bench/__main__.py", "bench/retrieval.py"}
+    ),
     **dict.fromkeys(NOBODYS_MODULES, frozenset()),
 }
 

@@ -6,6 +6,7 @@ against it. The list of registered tools is the first line; the names that are r
 
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -25,6 +26,9 @@ TOOL_ERRORS: Final = (
 )
 
 
+Now = Callable[[], datetime]
+
+
 class Admission(Struct, frozen=True, kw_only=True):
     """The rules of admission. max_age_s: how old a channel's last comparison with its source may be."""
 
@@ -32,8 +36,10 @@ class Admission(Struct, frozen=True, kw_only=True):
     max_age_s: float = 86_400.0
 
 
-def refusal(rules: Admission, tool: Tool, scope: ScopeKey, now: datetime) -> str | None:
+def refusal(rules: Admission, tool: Tool, scope: ScopeKey, now: Now) -> str | None:
     """Return the reason code for which a tool may not run, None when it may.
+
+    The time is asked for after the tool has said how fresh it is: one that says "now" is not of the future.
 
     Raises:
         ToolFailed: the tool said itself why it cannot look.
@@ -81,7 +87,7 @@ def is_safe_name(name: str) -> bool:
     return not {*parts, *joined, *whole} & _REFUSED
 
 
-def _is_fresh(rules: Admission, tool: Tool, scope: ScopeKey, now: datetime) -> bool:
+def _is_fresh(rules: Admission, tool: Tool, scope: ScopeKey, now: Now) -> bool:
     try:
         compared: object = tool.index_updated_at(scope)
     except ToolFailed:
@@ -92,7 +98,7 @@ def _is_fresh(rules: Admission, tool: Tool, scope: ScopeKey, now: datetime) -> b
         return False
     aware = compared if compared.tzinfo else compared.replace(tzinfo=UTC)
     try:
-        age = now - aware
+        age = now() - aware
     except (OverflowError, ValueError):
         return False
     return timedelta() <= age <= timedelta(seconds=rules.max_age_s)

@@ -15,7 +15,7 @@ from signal_search.contracts.research import EvidenceChunk, ScopeKey
 from signal_search.errors import Invalid
 
 from infra.clock import Clock
-from workers.memory.credentials import Profile, is_sensitive_name, is_sensitive_text
+from workers.memory.credentials import Profile, is_sensitive_name, is_sensitive_text, mask
 from workers.memory.rooted import check_relative, opened, walk
 from workers.memory.tool import GREP, Retrieved
 
@@ -102,7 +102,9 @@ def readable(path: str, body: bytes | None, profile: Profile) -> str | None:
         text = body.decode("utf-8")
     except UnicodeError:
         return None
-    return None if is_sensitive_text(text, profile) else text
+    if is_sensitive_text(text, profile):
+        return None
+    return mask(text) if profile == "masked" else text
 
 
 class GrepTool:

@@ -28,7 +28,7 @@ class IndexLimits(Struct, frozen=True, kw_only=True):
 
     max_files: int = 20_000
     max_file_bytes: int = 2_000_000
-    profile: Profile = "balanced"
+    profile: Profile = "masked"
 
 
 class Synced(Struct, frozen=True, kw_only=True):

@@ -97,6 +97,19 @@ def _order(chunk: EvidenceChunk) -> tuple[float, str, str, str]:
     return (-(chunk.rerank_score or 0.0), *place(chunk))
 
 
+class FusedOnly:
+    """Leaves what one channel found in that channel's own order, which a share of words would only blur."""
+
+    def __init__(self, inner: Reranker) -> None:
+        """Put what several channels found into the order of `inner`."""
+        self._inner = inner
+
+    def rerank(self, query: str, chunks: Sequence[EvidenceChunk]) -> Reranked:
+        """Return the order."""
+        is_fused = any("rrf_score" in each.metadata for each in chunks)
+        return self._inner.rerank(query, chunks) if is_fused else Reranked(tuple(chunks))
+
+
 class ModelReranker:
     """By a model's opinion of the best twenty; what it cannot be asked or does not answer rightly, by rules.
 

@@ -162,7 +162,7 @@ class Router:
         tool = self._tools[name]
         began = self._clock.monotonic()
         try:
-            refused = refusal(self._rules.admission, tool, run.scope, self._now())
+            refused = refusal(self._rules.admission, tool, run.scope, self._now)
             if refused is not None:
                 run.traces.append(_trace(index, name, refused))
                 run.rejections.append(f"{name}:{refused}")
