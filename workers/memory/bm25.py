@@ -126,7 +126,7 @@ class Bm25:
                 return []
             try:
                 return self._ranked(db, header, terms, limit)
-            except (ValueError, IndexError, OverflowError) as error:
+            except (ValueError, LookupError, OverflowError) as error:
                 raise ToolFailed("index_invalid") from error
 
     def _ranked(
@@ -194,12 +194,21 @@ def _best(db: sqlite3.Connection, scores: Floats, limit: int) -> list[_Row]:
             (-float(scores[number]), source, locator or "", chunk_id, number)
             for number, source, locator, chunk_id in db.execute(sql, part)
         ]
-    return [_row(db, each[-1]) for each in sorted(order)[:limit]]
+    return _rows(db, [each[-1] for each in sorted(order)[:limit]])
 
 
-def _row(db: sqlite3.Connection, number: int) -> _Row:
-    sql = "SELECT id, chunk_id, source_ref, locator, content, digest FROM chunks WHERE id = ?"
-    return _Row(*db.execute(sql, (number,)).fetchone())
+def _rows(db: sqlite3.Connection, numbers: Sequence[int]) -> list[_Row]:
+    """Return the rows with these numbers, in their order."""
+    found: dict[int, _Row] = {}
+    for at in range(0, len(numbers), _TERMS_AT_A_TIME):
+        part = numbers[at : at + _TERMS_AT_A_TIME]
+        marks = ", ".join("?" * len(part))
+        sql = (
+            "SELECT id, chunk_id, source_ref, locator, content, digest FROM chunks"
+            f" WHERE id IN ({marks})"
+        )
+        found |= {row[0]: _Row(*row) for row in db.execute(sql, part)}
+    return [found[number] for number in numbers]
 
 
 def _chunk(row: _Row, scope: ScopeKey) -> EvidenceChunk:
