@@ -29,6 +29,8 @@ _COUNTED_AGAIN: Final = 20  # of the best: as many as an answer has
 _MOST_KEPT: Final = 2_000_000  # postings kept in memory
 _TERMS_AT_A_TIME: Final = 200
 
+_COLUMNS: Final = "id, chunk_id, source_ref, locator, content, digest"
+
 Floats = NDArray[np.float64]
 _Postings = tuple[NDArray[np.uint32], NDArray[np.uint16]]
 
@@ -203,10 +205,7 @@ def _rows(db: sqlite3.Connection, numbers: Sequence[int]) -> list[_Row]:
     for at in range(0, len(numbers), _TERMS_AT_A_TIME):
         part = numbers[at : at + _TERMS_AT_A_TIME]
         marks = ", ".join("?" * len(part))
-        sql = (
-            "SELECT id, chunk_id, source_ref, locator, content, digest FROM chunks"
-            f" WHERE id IN ({marks})"
-        )
+        sql = f"SELECT {_COLUMNS} FROM chunks WHERE id IN ({marks})"  # noqa: S608
         found |= {row[0]: _Row(*row) for row in db.execute(sql, part)}
     return [found[number] for number in numbers]
 
