@@ -185,9 +185,10 @@ def evaluate(
     k: Annotated[int, typer.Option(min=1, help="Results that count for recall.")] = 10,
 ) -> None:
     """Compute Recall@K, MRR, nDCG@10 and leaks of a gold file; prints JSON with n."""
+    from infra.clock import SystemClock  # noqa: PLC0415
     from workers.memory.gold import evaluate_gold  # noqa: PLC0415
 
-    _print_json(evaluate_gold(file.read_bytes(), k))
+    _print_json(evaluate_gold(file.read_bytes(), k, SystemClock()))
 
 
 def _desk() -> "Desk":

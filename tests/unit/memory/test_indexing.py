@@ -211,7 +211,7 @@ def test_a_gold_file() -> None:
             "candidate_scopes": [other],
         },
     ]
-    made = evaluate_gold(json.dumps({"cases": cases}).encode(), 1)
+    made = evaluate_gold(json.dumps({"cases": cases}).encode(), 1, FixedClock(NOW_MS))
     assert (made.cases, made.without_answer, made.scope_leak_count) == (3, 1, 1)
     assert (made.recall_at_k, made.mrr) == (0.25, 0.75)
 
@@ -235,7 +235,7 @@ def test_a_gold_file_is_checked(change: dict[str, object]) -> None:
         **change,
     }
     with pytest.raises(Invalid):
-        evaluate_gold(json.dumps({"cases": [case]}).encode(), 1)
+        evaluate_gold(json.dumps({"cases": [case]}).encode(), 1, FixedClock(NOW_MS))
 
 
 def test_the_time_of_a_comparison_is_utc(tmp_path: Path) -> None:
@@ -243,3 +243,14 @@ def test_the_time_of_a_comparison_is_utc(tmp_path: Path) -> None:
     shelf.index(SCOPE, {"doc": "alpha"})
     built_ms = IndexFile(tmp_path, SCOPE).header().built_at_ms
     assert datetime.fromtimestamp(built_ms / 1000, UTC).isoformat() == "2026-09-21T14:13:20+00:00"
+
+
+GOLD = Path(__file__).with_name("retrieval_gold.json")
+
+
+def test_our_own_gold_file() -> None:
+    """Errors, symbols and meaning in two languages, with the same texts about in a second scope: all found, no leak."""
+    made = evaluate_gold(GOLD.read_bytes(), 3, FixedClock(NOW_MS))
+    assert (made.cases, made.without_answer, made.scope_leak_count) == (8, 1, 0)
+    assert made.recall_at_k == 1.0
+    assert made.mrr >= 0.85
