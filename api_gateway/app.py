@@ -14,7 +14,7 @@ from api_gateway.counting import Counting
 from api_gateway.door import open_door
 from api_gateway.hot_path import HotPath
 from api_gateway.problems import on_error
-from api_gateway.routes import admin, jobs, retrieve, scoring, search, sources, system
+from api_gateway.routes import admin, jobs, research, retrieve, scoring, search, sources, system
 from infra.clock import SystemClock
 from infra.logging import configure, name_process
 from infra.settings import Settings, current
@@ -23,6 +23,7 @@ ROUTES = [
     retrieve.retrieve,
     search.search,
     search.survey,
+    research.query,
     jobs.list_jobs,
     jobs.job_options,
     jobs.show_job,

@@ -7,6 +7,7 @@ import msgspec
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.research import ResearchConstraints, ResearchRequest, ScopeKey
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search import (
     SearchConstraints,
@@ -39,7 +40,11 @@ _STRUCTS = (
     ScorerProgram,
     _SurveyBody,
     SurveyRules,
+    ResearchRequest,
+    ResearchConstraints,
+    ScopeKey,
 )
+_RESEARCH = msgspec.json.Decoder(ResearchRequest)
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
 _SEARCH = msgspec.json.Decoder(SearchRequest)
@@ -88,6 +93,14 @@ def decode_survey(body: bytes) -> SurveyRequest:
         **{name: getattr(found, name) for name in SurveyRequest.__struct_fields__}
     )
     check_survey(request)
+    return request
+
+
+def decode_research(body: bytes) -> ResearchRequest:
+    """Return the question to research memory in `body`; raises as `decode_request`."""
+    request = _decoded(_RESEARCH, body)
+    if not request.query.strip():
+        raise Invalid("This text is blank.", field="query")
     return request
 
 

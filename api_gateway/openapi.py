@@ -10,6 +10,8 @@ import msgspec
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
@@ -26,6 +28,7 @@ def _describe() -> Json:
     types: list[Any] = [RetrieveRequest, Result, Job, Page, SourceList, Problem]
     types += [GenerateRequest, Generated, Manifest, Patch]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
+    types += [ResearchRequest, ResearchResult]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

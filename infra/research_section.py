@@ -29,6 +29,7 @@ class Research(BaseModel):
 
     folder: str
     roots: list[ResearchRoot]
+    deadline_s: Seconds
     max_calls: Annotated[int, Field(ge=1, le=12)]
     max_index_age_s: Seconds
     channel_depth: Annotated[int, Field(ge=1, le=1000)]

@@ -131,6 +131,19 @@ class ResearchQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
+class ResearchConstraints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long a question may take, in seconds."""
+
+    deadline_s: Annotated[float, Meta(gt=0, le=3600)] | None = None
+
+
+class ResearchRequest(ResearchQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question as it is submitted to a deployment; the answer is kept for `result_ttl_s`."""
+
+    constraints: ResearchConstraints = ResearchConstraints()
+    result_ttl_s: Annotated[int, Meta(ge=60, le=86_400)] | None = None
+
+
 class RouterResult(Struct, frozen=True, kw_only=True):
     """What was found and how. `partial`: something that was planned is missing from the evidence.
 
