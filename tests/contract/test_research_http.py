@@ -81,6 +81,12 @@ def test_an_answer_is_not_among_the_tenants_jobs(served: tuple[httpx.Client, Set
         ({"query": " "}, "query"),
         ({"limit": 0}, "limit"),
         ({"scope": {"team_id": "x"}}, "scope"),
+        (
+            {"scope": {**dict.fromkeys(OURS.__struct_fields__, "x"), "branch": "x\n"}},
+            "scope.branch",
+        ),
+        ({"scope": {**dict.fromkeys(OURS.__struct_fields__, "x"), "branch": " x"}}, "scope.branch"),
+        ({"scope": {**dict.fromkeys(OURS.__struct_fields__, "x"), "more": "x"}}, None),
         ({"tool_rounds": [[1]]}, "tool_rounds[0][0]"),
         ({"unknown": 1}, None),
     ],

@@ -14,7 +14,7 @@ ScopePart = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$",
+        pattern=r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$(?!\n)",
     ),
 ]
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
