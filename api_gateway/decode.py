@@ -8,6 +8,7 @@ from signal_search.contracts.budget import Budget
 from signal_search.contracts.delegation import DelegationReply
 from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.research import ResearchConstraints, ResearchRequest, ScopeKey
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search import (
     SearchConstraints,
@@ -49,7 +50,11 @@ _STRUCTS = (
     Kind,
     CrawlRequest,
     ScrapeOptions,
+    ResearchRequest,
+    ResearchConstraints,
+    ScopeKey,
 )
+_RESEARCH = msgspec.json.Decoder(ResearchRequest)
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
 _REPLY = msgspec.json.Decoder(DelegationReply)
@@ -105,6 +110,14 @@ def decode_survey(body: bytes) -> SurveyRequest:
 def decode_reply(body: bytes) -> DelegationReply:
     """Return the answer to a delegation in `body`, its form only; raises as `decode_request`."""
     return _decoded(_REPLY, body)
+
+
+def decode_research(body: bytes) -> ResearchRequest:
+    """Return the question to research memory in `body`; raises as `decode_request`."""
+    request = _decoded(_RESEARCH, body)
+    if not request.query.strip():
+        raise Invalid("This text is blank.", field="query")
+    return request
 
 
 def decode_generation(body: bytes) -> GenerateRequest:

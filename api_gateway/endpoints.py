@@ -8,6 +8,8 @@ from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
@@ -113,6 +115,14 @@ ENDPOINTS = (
         parameters=(_KEY, _PREFER),
         answers={200: SurveyResult, 202: Job},
         refusals=(400, 409, 410, 413, 415, 422, 429),
+    ),
+    Endpoint(
+        method="post",
+        path="/v1/research/query",
+        summary="Ask the research memory of a scope; there is nothing here for tokens without that scope",
+        body=ResearchRequest,
+        answers={200: ResearchResult, 202: Job},
+        refusals=(400, 404, 409, 410, 413, 415, 422, 429),
     ),
     Endpoint(
         method="get",

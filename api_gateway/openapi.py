@@ -11,6 +11,8 @@ from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
@@ -36,6 +38,7 @@ def _describe() -> Json:
     types += [GenerateRequest, Generated, Manifest, Patch]
     types += [DelegationList, DelegationReply, DelegationState]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
+    types += [ResearchRequest, ResearchResult]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

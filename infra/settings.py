@@ -17,6 +17,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from infra.research_section import Research
 from infra.search_section import Search
 from infra.sections import (
     Cache,
@@ -58,6 +59,7 @@ __all__ = [
     "Planning",
     "Politeness",
     "Queue",
+    "Research",
     "Robots",
     "Sba",
     "SbaPreferences",
@@ -117,6 +119,7 @@ class Settings(BaseSettings):
     stop: StopRule
     verify: Verify
     search: Search
+    research: Research
     sources: Sources
     gateway: Gateway
     flower: FlowerSettings

@@ -4,6 +4,7 @@ Every command line starts by loading this file, so each command imports what it 
 """
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +13,15 @@ import typer
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Invalid, ProgramError
 
+from workers import research_commands
+
 if TYPE_CHECKING:
     from workers.pipeline.replay import Replay
     from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
 _COLLECTIONS = Path("../shared/data/ir")
+_COLLECTION = Path("../shared/data/ir/scifact")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -36,11 +40,13 @@ def register(app: typer.Typer) -> None:
     evaluation.command("claims")(eval_claims)
     evaluation.command("planning")(eval_planning)
     evaluation.command("stop")(eval_stop)
+    evaluation.command("retrieval")(eval_retrieval)
     app.add_typer(evaluation, name="eval")
     scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
     scoring.command("check")(check_program)
     scoring.command("capabilities")(show_capabilities)
     app.add_typer(scoring, name="scoring")
+    research_commands.register(app)
 
 
 def demo(
@@ -242,6 +248,34 @@ def show_capabilities() -> None:
     from scoring.expression.capabilities import capabilities  # noqa: PLC0415
 
     _print_json(capabilities(generation_available=None))
+
+
+def eval_retrieval(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv.")
+    ] = _COLLECTION,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="Where the index stays for another run.")
+    ] = None,
+    *,
+    vectors: Annotated[
+        bool, typer.Option(help="Measure the vector channel too, where its extra is installed.")
+    ] = True,
+) -> None:
+    """Index a test collection and ask all of its questions; prints JSON with n, channel by channel."""
+    from infra.clock import SystemClock  # noqa: PLC0415
+    from infra.settings import current  # noqa: PLC0415
+    from workers.memory.collection import read_collection  # noqa: PLC0415
+    from workers.memory.evaluation import evaluate_retrieval  # noqa: PLC0415
+    from workers.memory.minilm import installed  # noqa: PLC0415
+
+    collection = read_collection(folder)
+    embedder = installed() if vectors else None
+    with tempfile.TemporaryDirectory(prefix="signal-search-") as scratch:
+        chosen = keep or Path(scratch)
+        depth = current().research.channel_depth
+        found = evaluate_retrieval(collection, chosen, SystemClock(), embedder, depth=depth)
+        _print_json(found)
 
 
 def _print_json(value: object) -> None:

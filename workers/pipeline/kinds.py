@@ -1,8 +1,16 @@
 """The table of job kinds: what a job's specification is -> the strategy that carries it out."""
 
-from signal_search.contracts.job import AnySpec, JobSpec, RetrieveSpec, SearchSpec, SurveySpec
+from signal_search.contracts.job import (
+    AnySpec,
+    JobSpec,
+    ResearchSpec,
+    RetrieveSpec,
+    SearchSpec,
+    SurveySpec,
+)
 from signal_search.errors import Broken
 
+from workers.pipeline.research_job import ResearchJob
 from workers.pipeline.retrieve_job import RetrieveJob
 from workers.pipeline.search_job import SearchJob
 from workers.pipeline.strategy import Strategy
@@ -12,6 +20,7 @@ _KINDS: dict[type[JobSpec], Strategy] = {
     RetrieveSpec: RetrieveJob(),
     SearchSpec: SearchJob(),
     SurveySpec: SurveyJob(),
+    ResearchSpec: ResearchJob(),
 }
 
 

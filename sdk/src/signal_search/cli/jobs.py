@@ -25,11 +25,13 @@ from signal_search.cli.options import (
 )
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
+from signal_search.cli.research_render import research_lines
 from signal_search.cli.search_render import search_ending, search_lines, survey_lines
 from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Line, Terminal
 from signal_search.client import Client
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult
 from signal_search.errors import NotFound
@@ -155,7 +157,13 @@ def result(
     else:
         for line in _lines(found, terminal):
             terminal.say(line)
-    raise typer.Exit(ending(found) if isinstance(found, Result) else search_ending(found))
+    raise typer.Exit(_ending(found))
+
+
+def _ending(found: AnyResult) -> int:
+    if isinstance(found, Result):
+        return ending(found)
+    return ANSWERED if isinstance(found, ResearchResult) else search_ending(found)
 
 
 def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
@@ -163,6 +171,8 @@ def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
         return lines_of(found, terminal.texts)
     if isinstance(found, SearchResult):
         return search_lines(found, terminal.texts, top=len(found.hits))
+    if isinstance(found, ResearchResult):
+        return research_lines(found)
     return survey_lines(found, terminal.texts, top=len(found.hits))
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.result import Stop
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 
@@ -158,5 +159,11 @@ class SurveySpec(JobSpec, frozen=True, kw_only=True, tag="survey"):
     request: SurveyRequest
 
 
-AnySpec = RetrieveSpec | SearchSpec | SurveySpec
-AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest
+class ResearchSpec(JobSpec, frozen=True, kw_only=True, tag="research"):
+    """Evidence from the memory of one scope."""
+
+    request: ResearchRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec | ResearchSpec
+AnyRequest = RetrieveRequest | SearchRequest | SurveyRequest | ResearchRequest

@@ -3,15 +3,17 @@
 import msgspec
 from msgspec import Struct
 
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
-AnyResult = Result | SearchResult | SurveyResult
+AnyResult = Result | SearchResult | SurveyResult | ResearchResult
 
 _TYPES: dict[str, type[AnyResult]] = {
     "retrieve": Result,
     "search": SearchResult,
     "survey": SurveyResult,
+    "research": ResearchResult,
 }
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from signal_search.contracts.query import Intent, Tier
+from signal_search.contracts.research import RouterResult
 from signal_search.contracts.scorer import RankingWeights
 from signal_search.contracts.search_plan import SearchPlan
 
@@ -60,7 +61,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The whole plan. `limits` is the purse by dimension, `tier_reason` says why this tier.
 
     deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
-    search: of a search or survey; intent and tier say nothing there.
+    search: of a search or survey; intent and tier say nothing there. research: what the memory of a scope answered.
     """
 
     query: str
@@ -78,3 +79,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     constraint_use: tuple[ConstraintUse, ...] = ()
     notes: tuple[str, ...] = ()
     search: SearchFrame | None = None
+    research: RouterResult | None = None
