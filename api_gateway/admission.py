@@ -13,8 +13,8 @@ from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
 
 from api_gateway.asgi import App, Message, Receive, Scope, Send, header
 from api_gateway.auth import Gate
-from api_gateway.body import check_media_type, check_text, read_body, replay
-from api_gateway.paths import kind_of
+from api_gateway.body import FORM, JSON, check_media_type, check_text, read_body, replay
+from api_gateway.paths import is_form_search, kind_of
 from api_gateway.problems import send_problem
 from api_gateway.request_slots import RequestSlots
 from infra import ids
@@ -103,7 +103,7 @@ class Admission:
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         if scope["method"] not in _WITH_BODY:
             return b""
-        check_media_type(scope)
+        check_media_type(scope, FORM if is_form_search(scope) else JSON)
         try:
             async with asyncio.timeout(self._limits.body_s):
                 body = await read_body(scope, receive, limit=self._limits.body_bytes)

@@ -12,9 +12,22 @@ from api_gateway.asgi import App
 from api_gateway.auth import Gate
 from api_gateway.counting import Counting
 from api_gateway.door import open_door
+from api_gateway.faces import Faces
 from api_gateway.hot_path import HotPath
 from api_gateway.problems import on_error
-from api_gateway.routes import adaptive, admin, jobs, retrieve, scoring, search, sources, system
+from api_gateway.routes import (
+    adaptive,
+    admin,
+    compat,
+    delegations,
+    jobs,
+    research,
+    retrieve,
+    scoring,
+    search,
+    sources,
+    system,
+)
 from infra.clock import SystemClock
 from infra.logging import configure, name_process
 from infra.settings import Settings, current
@@ -24,6 +37,7 @@ ROUTES = [
     search.search,
     search.survey,
     adaptive.adaptive,
+    research.query,
     jobs.list_jobs,
     jobs.job_options,
     jobs.show_job,
@@ -32,9 +46,19 @@ ROUTES = [
     jobs.export_job,
     jobs.bundle_job,
     jobs.follow_job,
+    delegations.list_delegations,
+    delegations.answer_delegation,
     sources.list_sources,
     scoring.show_capabilities,
     scoring.generate_scorer,
+    compat.tavily_search,
+    compat.searxng_search,
+    compat.firecrawl_web,
+    compat.begin_crawl,
+    compat.crawl_options,
+    compat.show_crawl,
+    compat.show_crawl_errors,
+    compat.cancel_crawl,
     admin.show_manifest,
     admin.show_config,
     admin.change_config,
@@ -73,7 +97,8 @@ def create_app(settings: Settings | None = None) -> App:
     routes = _routes(chosen)
     hot = HotPath(cast("App", routes), lambda: routes.state["door"], _HOT)
     admission = Admission(hot, gate, limits, lambda: routes.state["door"].request_slots)
-    return Counting(admission, SystemClock())
+    faces = Faces(admission, body_bytes=limits.body_bytes, body_s=limits.body_s)
+    return Counting(faces, SystemClock())
 
 
 def _own_settings() -> Settings:

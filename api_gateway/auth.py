@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from signal_search.errors import Forbidden, Invalid, Unauthorized
 
 from api_gateway.asgi import Scope, header
-from api_gateway.paths import is_admin
+from api_gateway.paths import is_admin, is_form_search
 from infra.tokens import SCOPES, Principal, TokenStore
 
 _LOG = logging.getLogger(__name__)
@@ -21,6 +21,7 @@ LOCAL_TENANT = "local"
 LOCAL = Principal(tenant=LOCAL_TENANT, scopes=SCOPES)
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXY_MARKS = (b"x-forwarded-for", b"forwarded", b"via")
+_OTHER_SITES = frozenset({"cross-site", "same-site"})
 Stamp = tuple[int, int, int]
 
 
@@ -79,6 +80,8 @@ class Gate:
 def _needed(scope: Scope) -> str:
     if is_admin(scope):
         return "admin"
+    if is_form_search(scope):  # it makes a job, whatever its method
+        return "write"
     return "read" if scope["method"] in READING else "write"
 
 
@@ -103,6 +106,8 @@ def _neighbour(scope: Scope) -> Principal:
     is_proxied = any(header(scope, name) is not None for name in _PROXY_MARKS)
     if not is_near or is_proxied or not is_loopback(_host_name(scope)):
         raise Unauthorized
+    if is_form_search(scope) and header(scope, b"sec-fetch-site") in _OTHER_SITES:
+        raise Unauthorized  # a form needs no leave of the browser: any page could have this machine search
     return LOCAL
 
 

@@ -12,8 +12,12 @@ _OPENING = b"[{"
 _CLOSING = b"]}"
 
 
-def check_media_type(scope: Scope) -> None:
-    """Refuse what is not plain JSON.
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+
+
+def check_media_type(scope: Scope, expected: str = JSON) -> None:
+    """Refuse what is not plain JSON, or whatever else is expected.
 
     Raises:
         BadMediaType: another media type, another charset or a compressed body.
@@ -21,7 +25,7 @@ def check_media_type(scope: Scope) -> None:
     media_type, _, parameters = (header(scope, b"content-type") or "").partition(";")
     charset = parameters.replace(" ", "").replace('"', "").lower()
     encoding = (header(scope, b"content-encoding") or "identity").strip().lower()
-    if media_type.strip().lower() != "application/json" or encoding != "identity":
+    if media_type.strip().lower() != expected or encoding != "identity":
         raise BadMediaType
     if charset not in {"", "charset=utf-8", "charset=utf8"}:
         raise BadMediaType

@@ -12,8 +12,10 @@ from signal_search.contracts.adaptive import (
     TimeRange,
 )
 from signal_search.contracts.budget import Budget
+from signal_search.contracts.delegation import DelegationReply
 from signal_search.contracts.generation import GenerateRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.research import ResearchConstraints, ResearchRequest, ScopeKey
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search import (
     SearchConstraints,
@@ -25,6 +27,9 @@ from signal_search.errors import BadEncoding, Invalid
 
 from api_gateway.adaptive_checks import check_adaptive
 from api_gateway.checks import check_request
+from api_gateway.compat.firecrawl_crawl import CrawlRequest, ScrapeOptions
+from api_gateway.compat.firecrawl_wire import FirecrawlSearch, Kind
+from api_gateway.compat.tavily_wire import TavilySearch
 from api_gateway.search_checks import check_scorer_size, check_search, check_survey
 
 Request = TypeVar("Request")
@@ -42,6 +47,7 @@ _STRUCTS = (
     SourcePrefs,
     Budget,
     GenerateRequest,
+    DelegationReply,
     SearchRequest,
     SearchConstraints,
     ScorerProgram,
@@ -52,20 +58,30 @@ _STRUCTS = (
     AskedTarget,
     TimeRange,
     Fact,
+    TavilySearch,
+    FirecrawlSearch,
+    Kind,
+    CrawlRequest,
+    ScrapeOptions,
+    ResearchRequest,
+    ResearchConstraints,
+    ScopeKey,
 )
+_RESEARCH = msgspec.json.Decoder(ResearchRequest)
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
+_REPLY = msgspec.json.Decoder(DelegationReply)
 _SEARCH = msgspec.json.Decoder(SearchRequest)
 _ADAPTIVE = msgspec.json.Decoder(AdaptiveRequest)
 _SURVEY = msgspec.json.Decoder(_SurveyBody)
-_FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_fields__)
+_FIELDS = frozenset(name for struct in _STRUCTS for name in struct.__struct_encode_fields__)
 
 # The library's messages end in the path; an unknown field's name, which is input, may imitate one. So only the
 # contract's own names pass.
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
-_STEP = re.compile(r"([a-z_]+)|\[(\d{1,6})\]|\.")
+_STEP = re.compile(r"([A-Za-z_]+)|\[(\d{1,6})\]|\.")
 _BYTE = re.compile(r"\(byte (\d+)\)$")
-_MISSING = re.compile(r"^Object missing required field `([a-z_]+)`")
+_MISSING = re.compile(r"^Object missing required field `([A-Za-z_]+)`")
 _BOUND = r"(?: of length)? (?:>=|<=|>|<) -?\d+(?:\.\d+)?"
 _EXPECTED = re.compile(rf"^Expected `[a-z |]+`(?:, got `[a-z]+`|{_BOUND})?(?= - at|$)")
 
@@ -118,6 +134,19 @@ def decode_adaptive(body: bytes) -> AdaptiveRequest:
     return request
 
 
+def decode_reply(body: bytes) -> DelegationReply:
+    """Return the answer to a delegation in `body`, its form only; raises as `decode_request`."""
+    return _decoded(_REPLY, body)
+
+
+def decode_research(body: bytes) -> ResearchRequest:
+    """Return the question to research memory in `body`; raises as `decode_request`."""
+    request = _decoded(_RESEARCH, body)
+    if not request.query.strip():
+        raise Invalid("This text is blank.", field="query")
+    return request
+
+
 def decode_generation(body: bytes) -> GenerateRequest:
     """Return the request in `body`, without the blanks around its texts; raises as `decode_request`."""
     request = _decoded(_GENERATION, body)
@@ -125,6 +154,11 @@ def decode_generation(body: bytes) -> GenerateRequest:
         if not text.strip():
             raise Invalid("This text is blank.", field=name)
     return GenerateRequest(query=request.query.strip(), requirements=request.requirements.strip())
+
+
+def decode_face(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:
+    """Return another API's request in `body`; raises as `decode_request`, what it means is looked at elsewhere."""
+    return _decoded(decoder, body)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Request], body: bytes) -> Request:

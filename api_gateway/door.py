@@ -10,6 +10,7 @@ from litestar import Litestar, Request
 from litestar.concurrency import sync_to_thread
 from prometheus_client.registry import Collector
 
+from api_gateway.delegations import Delegations
 from api_gateway.desk import Desk
 from api_gateway.ending import told_to_end
 from api_gateway.enqueue import Bell, Ringer
@@ -40,6 +41,7 @@ class Door:
     redis: "Redis"
     clock: Clock
     desk: Desk
+    delegations: Delegations
     intake: Intake
     watch: Watch
     publisher: Publisher
@@ -78,6 +80,7 @@ async def open_door(app: Litestar) -> AsyncIterator[None]:
         redis=redis,
         clock=clock,
         desk=desk,
+        delegations=Delegations(redis, settings, clock, ringer.ring, desk.owned),
         intake=intake,
         watch=watch,
         publisher=publisher,

@@ -6,9 +6,12 @@ from msgspec import Struct
 from signal_search.citations import FORMATS
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
@@ -24,6 +27,12 @@ class SourceList(Struct, frozen=True, kw_only=True):
     """The registry as this deployment sees it."""
 
     sources: tuple[SourceView, ...]
+
+
+class DelegationList(Struct, frozen=True, kw_only=True):
+    """What a job asked of its caller so far."""
+
+    delegations: tuple[DelegationState, ...]
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -62,6 +71,12 @@ _JOB_ID: Json = {
     "in": "path",
     "required": True,
     "schema": {"type": "string", "pattern": "^job_[0-9a-z]{26}$"},
+}
+_DELEGATION_ID: Json = {
+    "name": "delegation_id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "pattern": "^[a-z0-9_.]{1,64}$"},
 }
 _WAIT = _query("wait", {"type": "integer", "minimum": 0, "maximum": 60})
 _KEY = _header("Idempotency-Key", {"type": "string", "pattern": "^[ -~]{1,255}$"})
@@ -111,6 +126,14 @@ ENDPOINTS = (
         parameters=(_KEY, _PREFER),
         answers={200: AdaptiveResult, 202: Job},
         refusals=(400, 409, 410, 413, 415, 422, 429),
+    ),
+    Endpoint(
+        method="post",
+        path="/v1/research/query",
+        summary="Ask the research memory of a scope; there is nothing here for tokens without that scope",
+        body=ResearchRequest,
+        answers={200: ResearchResult, 202: Job},
+        refusals=(400, 404, 409, 410, 413, 415, 422, 429),
     ),
     Endpoint(
         method="get",
@@ -167,6 +190,23 @@ ENDPOINTS = (
         parameters=(_JOB_ID,),
         answers={200: "application/zstd"},
         refusals=_OF_A_JOB,
+    ),
+    Endpoint(
+        method="get",
+        path="/v1/jobs/{job_id}/delegations",
+        summary="What a job asks of its caller's own model or person, and what became of it",
+        parameters=(_JOB_ID,),
+        answers={200: DelegationList},
+        refusals=_OF_A_JOB,
+    ),
+    Endpoint(
+        method="post",
+        path="/v1/jobs/{job_id}/delegations/{delegation_id}",
+        summary="Answer a delegation by its schema, or decline it",
+        parameters=(_JOB_ID, _DELEGATION_ID),
+        body=DelegationReply,
+        answers={200: DelegationState},
+        refusals=(400, *_OF_A_JOB, 409, 413, 415, 422),
     ),
     Endpoint(
         method="get",

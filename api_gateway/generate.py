@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from signal_search.contracts.generation import Generated, GenerateRequest, Message, ModelUsage
 from signal_search.errors import JudgeFailed, JudgeTimedOut, NoJudge, Unsupported
 
-from infra.llm import Prompt
+from infra.llm import Prompt, charged
 from infra.llm_reply import Completion
 from infra.settings import Search
 from scoring.expression.capabilities import capabilities
@@ -23,7 +23,6 @@ from scoring.generation.prompt import mending, opening, size_of
 from scoring.generation.reading import Explained, read_program
 
 Complete = Callable[[Prompt], Awaitable[Completion]]
-_NEVER_SENT = "model_unavailable"
 
 
 class Purse(Protocol):
@@ -122,10 +121,10 @@ class Generation:
         try:
             completion = await self.complete(prompt)
             self.allowance.report(completion.tokens)
-            used = completion.tokens if completion.reports else cost
+            used = charged(completion, cost)
         except JudgeFailed as error:
             self.allowance.report(error.tokens)
-            used = error.tokens or (0 if error.code == _NEVER_SENT else cost)
+            used = charged(error, cost)
             raise
         else:
             return completion

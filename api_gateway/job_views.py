@@ -26,6 +26,7 @@ def summary(stored: StoredJob) -> Job:
             "result": f"{here}/result",
             "events": f"{here}/events",
             "export": f"{here}/export",
+            "delegations": f"{here}/delegations",
         },
         error_code=stored.error_code,
         error_message=stored.error_message,

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import RetrieveRequest
@@ -20,7 +21,14 @@ from signal_search.errors import BadEncoding, Busy, Forbidden, Invalid, TooLarge
 from api_gateway.app import tokens_path
 from api_gateway.auth import LOCAL, Gate
 from api_gateway.body import check_text
-from api_gateway.decode import decode_adaptive, decode_request, decode_search, decode_survey
+from api_gateway.decode import (
+    decode_adaptive,
+    decode_reply,
+    decode_request,
+    decode_search,
+    decode_survey,
+)
+from api_gateway.delegations import Delegations
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.params import page_limit
@@ -72,6 +80,9 @@ class LocalTransport:
         self._bell = Bell(settings)
         self._clock = StoreClock(settings.redis_url)
         self._desk = Desk(self._redis, settings, self._clock, self._bell.ring)
+        self._delegations = Delegations(
+            self._redis, settings, self._clock, self._bell.ring, self._desk.owned
+        )
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""
@@ -167,6 +178,16 @@ class LocalTransport:
     def bundle(self, job_id: str) -> bytes:
         """Return the job's evidence as a zstd archive."""
         return self._desk.bundle(job_id, self._tenant()).content
+
+    def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        """Return what a job asked so far."""
+        return self._delegations.listed(job_id, self._tenant())
+
+    def answer(self, job_id: str, delegation_id: str, reply: DelegationReply) -> DelegationState:
+        """Answer one question of a job, or decline it."""
+        tenant = self._tenant("write")
+        checked = self._checked(reply, decode_reply)
+        return self._delegations.answer(job_id, tenant, delegation_id, checked)
 
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

@@ -9,15 +9,26 @@ from typing import Any
 import msgspec
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
 from api_gateway.desk import Page
-from api_gateway.endpoints import ENDPOINTS, Endpoint, Json, Manifest, Patch, SourceList
+from api_gateway.endpoints import (
+    ENDPOINTS,
+    DelegationList,
+    Endpoint,
+    Json,
+    Manifest,
+    Patch,
+    SourceList,
+)
 from api_gateway.problems import Problem
 
 _REF = "#/components/schemas/{name}"
@@ -27,8 +38,10 @@ _BINARY: Json = {"type": "string", "format": "binary"}
 def _describe() -> Json:
     types: list[Any] = [RetrieveRequest, Result, Job, Page, SourceList, Problem]
     types += [GenerateRequest, Generated, Manifest, Patch]
+    types += [DelegationList, DelegationReply, DelegationState]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
     types += [AdaptiveRequest, AdaptiveResult]
+    types += [ResearchRequest, ResearchResult]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

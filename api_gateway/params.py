@@ -7,6 +7,8 @@ from signal_search.errors import Invalid
 
 _MAX_PAGE = 200
 _DEFAULT_PAGE = 50
+_CRAWL_PAGE = 100  # pages of a site in one answer
+_MOST_SKIPPED = 999_999_999
 
 
 def wait_s(params: Mapping[str, str], *, most: int) -> int:
@@ -28,6 +30,12 @@ def job_state(params: Mapping[str, str]) -> JobState | None:
         return JobState(text)
     except ValueError:
         raise Invalid("This is not a state of a job.", field="state") from None
+
+
+def crawl_page(params: Mapping[str, str]) -> tuple[int, int]:
+    """Return `skip` and `limit` of a crawl's pages: from 0, and 1 to 100, 100 when absent."""
+    skip = _number(params, "skip", default=0, least=0, most=_MOST_SKIPPED)
+    return skip, _number(params, "limit", default=_CRAWL_PAGE, least=1, most=_CRAWL_PAGE)
 
 
 def export_format(params: Mapping[str, str]) -> str:

@@ -27,7 +27,8 @@ from signal_search.errors import (
 )
 
 from api_gateway.asgi import Scope, Send
-from api_gateway.paths import is_admin, is_generation
+from api_gateway.compat.refusals import told_by
+from api_gateway.paths import face_of, is_admin, is_generation
 from scoring.generation.allowance import Allowance
 
 Result = TypeVar("Result")
@@ -128,6 +129,12 @@ def problem(error: Exception, request_id: str, scope: Scope | None = None) -> An
 
 def told(error: SignalSearchError, request_id: str, scope: Scope | None = None) -> Answer:
     """Return the answer for an error at an address: generation tells its tokens and has a last error of its own."""
+    face = face_of(scope) if scope is not None else None
+    if face is not None:
+        status, media_type, body = told_by(face, error)
+        return Answer(
+            status=status, headers={**_headers(error), "content-type": media_type}, body=body
+        )
     if scope is not None and is_admin(scope) and scope.get("state", {}).get("admin_text"):
         return _in_words(error, request_id)
     if scope is None or not is_generation(scope):

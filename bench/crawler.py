@@ -57,7 +57,10 @@ class PlainExchanges(Exchanges):
         )
         slow = url.path.startswith("/slow")
         pause_ms = SLOW_MS if slow else self._plain_settings.pause_ms(claim.host)
-        return Finished(Kept(reply=StoredReply(outcome=outcome)), pause_ms=pause_ms)
+        ended_s = self._plain_clock.monotonic()
+        return Finished(
+            Kept(reply=StoredReply(outcome=outcome)), pause_ms=pause_ms, ended_s=ended_s
+        )
 
     async def _fetch(self, host: str, path: str, url: str) -> tuple[int, int]:
         if self._raw is not None:

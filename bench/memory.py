@@ -1,8 +1,9 @@
 """Memory: by how much gateway and workers grow for each 1,000 jobs, and whether the store's keys leave with the jobs.
 
-After a warm-up, two batches of jobs through the gateway; the slope is that of the resident memory of all processes of a
-part over three readings. Results live a minute and cached replies less (settings), so the keys can be counted again
-when all of it is over. What has a life time of a day, whatever the settings, is counted apart.
+After a warm-up, in which the caches of all processes fill, two batches of jobs through the gateway; the slope is that
+of the resident memory of all processes of a part over three readings. Results live a minute and cached replies less
+(settings), so the keys can be counted again when all of it is over. What has a life time of a day, whatever the
+settings, is counted apart.
 
     python -m bench.memory [--quick]
 """
@@ -20,8 +21,8 @@ from bench.processes import rss_mib
 from bench.stacks import Place, drained, own_stack
 from infra.redis import Redis
 
-WARM = report.size(300, 60)
-BATCH = report.size(300, 80)
+WARM = report.size(1500, 60)
+BATCH = report.size(500, 80)
 CALLERS = 4
 TTL_S = 60
 PARTS = ("gateway", "worker-crawl1", "worker-reduce1")

@@ -18,7 +18,7 @@ from infra.job_store import JobStore
 JOBS = report.size(80, 30)
 TASKS = report.size(2000, 600)
 QUESTION = "How high is Mount Corvel?"
-SOURCES = ["wikipedia", "arxiv", "crossref", "openalex"]
+SOURCES = ["wikipedia", "arxiv", "crossref", "europepmc"]
 
 
 def drain_jobs(at: Place) -> float:

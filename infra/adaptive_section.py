@@ -57,7 +57,6 @@ class Adaptive(BaseModel):
     judge_retries: Annotated[int, Field(ge=0, le=2)]
     judge_max_response_bytes: Annotated[int, Field(ge=1024, le=4_194_304)]
     chat_batch_size: Annotated[int, Field(ge=1, le=24)]
-    delegate_timeout_s: Annotated[float, Field(ge=1.0, le=600.0)]
     deadline_s: Annotated[float, Field(gt=0.0, le=600.0)]
     sources: list[str]
     dates_in_questions: bool

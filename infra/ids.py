@@ -30,6 +30,16 @@ def secret_token() -> str:
     return f"sst_{secrets.token_urlsafe(32)}"
 
 
+def record_id(kind: str) -> str:
+    """Return a new id of a record: its kind and 96 random bits."""
+    return f"{kind}_{secrets.token_hex(12)}"
+
+
+def receipt_token() -> str:
+    """Return a new token that a receipt must name: 256 random bits as hex."""
+    return secrets.token_hex(32)
+
+
 def digest(*parts: str | bytes) -> str:
     """Return the BLAKE2b-128 hex digest of the parts, each delimited by its length."""
     state = blake2b(digest_size=16)

@@ -33,6 +33,9 @@ from infra.settings import Settings
 MAX_TEXT_BYTES: Final = 16_384
 """The most text, in UTF-8 bytes, that is taken out of one answer (scorer guide)."""
 
+NEVER_SENT: Final = "model_unavailable"
+"""The code of a question that never reached the model, and cost nothing."""
+
 _NO_THINKING_HOST: Final = "api.deepseek.com"
 _OK = 200
 
@@ -49,6 +52,16 @@ class Prompt(Struct, frozen=True, kw_only=True):
     timeout_s: float
     max_body_bytes: int
     quick: bool = False
+
+
+def charged(told: Completion | JudgeFailed, held: int) -> int:
+    """Return the tokens to book for a question: what was reported; all that was held where nothing was.
+
+    A question that never reached the model costs nothing.
+    """
+    if isinstance(told, JudgeFailed):
+        return told.tokens or (0 if told.code == NEVER_SENT else held)
+    return told.tokens if told.reports else held
 
 
 class JudgeClient:
@@ -105,7 +118,7 @@ class JudgeClient:
                 "The model's answer could not be read.", code="model_response_invalid"
             ) from error
         except (Unreachable, AddressRefused) as error:
-            raise JudgeFailed("The model cannot be reached.", code="model_unavailable") from error
+            raise JudgeFailed("The model cannot be reached.", code=NEVER_SENT) from error
 
     def _headers(self) -> dict[str, str]:
         key = self._search.agent_api_key.get_secret_value()

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TextIO
 
 import structlog
@@ -125,10 +126,15 @@ def mask_text(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=1024)  # the names of fields are few, and asked for with every event
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAMES.search(name) is not None
+
+
 def _masked(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):  # `tokens=2000` is a count
         return value
-    if _SECRET_NAMES.search(name):
+    if _is_secret(name):
         return MASK
     if isinstance(value, str):
         return mask_text(value)

@@ -184,6 +184,17 @@ class Planning(_Section):
     passage_tokens: Count
 
 
+class DelegationFigures(_Section):
+    """How long a job waits for its caller's answers, and how much it may ask."""
+
+    answer_s: Seconds
+    person_s: Seconds
+    plan_share: Share
+    least_s: Seconds
+    max_questions: Count
+    max_pairs: Annotated[int, Field(ge=1, le=200)]
+
+
 class SbaPreferences(_Section):
     """A caller's wishes, and when a weaker source is called an opposing view."""
 
@@ -206,13 +217,17 @@ class StopRule(_Section):
 
     agreement: Annotated[int, Field(ge=1, le=20)]
     quiet_arrivals: Annotated[int, Field(ge=1, le=100)]
+    quiet_arrivals_wide: Annotated[int, Field(ge=1, le=100)]
+    saturated_arrivals: Annotated[int, Field(ge=1, le=100)]
     coverage_at: Share
     saturation_at: Share
     min_sources: Annotated[int, Field(ge=1, le=20)]
 
 
 class Verify(_Section):
-    """Thresholds of the embedded judge."""
+    """Thresholds of the embedded judge, and who decides what it leaves open: nobody or the operator's model."""
+
+    judge: Literal["embedded", "operator"]
 
     true_recall: Share
     true_window: Share

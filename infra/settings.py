@@ -18,9 +18,11 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from infra.adaptive_section import Adaptive
+from infra.research_section import Research
 from infra.search_section import Search
 from infra.sections import (
     Cache,
+    DelegationFigures,
     Fetch,
     FlowerSettings,
     Frontier,
@@ -59,6 +61,7 @@ __all__ = [
     "Planning",
     "Politeness",
     "Queue",
+    "Research",
     "Robots",
     "Sba",
     "SbaPreferences",
@@ -113,11 +116,13 @@ class Settings(BaseSettings):
     tenants: dict[str, TenantRow]
     deployment: LevelLimits
     planning: Planning
+    delegation: DelegationFigures
     sba: Sba
     stop: StopRule
     verify: Verify
     search: Search
     adaptive: Adaptive
+    research: Research
     sources: Sources
     gateway: Gateway
     flower: FlowerSettings

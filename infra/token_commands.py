@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 from signal_search.contracts.budget import Amounts, Dimension
+from signal_search.contracts.research import ScopeKey
 from signal_search.errors import SignalSearchError
 
 from infra.clock import SystemClock, iso
@@ -20,13 +22,22 @@ def create(
     limit: Annotated[
         list[str] | None, typer.Option(help="DIMENSION=AMOUNT, such as fetches=1000; repeatable.")
     ] = None,
+    research: Annotated[
+        list[str] | None,
+        typer.Option(help="TEAM,PROJECT,REPOSITORY,BRANCH,ENVIRONMENT it may ask; repeatable."),
+    ] = None,
 ) -> None:
     """Make a token and print it, this once."""
     limits = _limits(limit or [])
+    granted = tuple(_research(each) for each in research or [])
     try:
         store = TokenStore.load(tokens_path(current()))
         token, record = store.create(
-            tenant, scope or ["read", "write"], limits, now_ms=SystemClock().now_ms()
+            tenant,
+            scope or ["read", "write"],
+            limits,
+            now_ms=SystemClock().now_ms(),
+            research=granted,
         )
     except SignalSearchError as error:
         raise _end(error) from error
@@ -53,6 +64,15 @@ def revoke(token_id: Annotated[str, typer.Argument(help="As `token list` shows i
     except SignalSearchError as error:
         raise _end(error) from error
     typer.echo(f"revoked {record.id} of tenant {record.tenant}", err=True)
+
+
+def _research(text: str) -> ScopeKey:
+    names = [each.strip() for each in text.split(",")]
+    fields = ScopeKey.__struct_fields__
+    try:
+        return msgspec.convert(dict(zip(fields, names, strict=True)), ScopeKey)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise typer.BadParameter("five names, parted by commas", param_hint="--research") from error
 
 
 def _limits(pairs: list[str]) -> Amounts:

@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 import msgspec
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts
+from signal_search.contracts.research import ScopeKey
 from signal_search.errors import Invalid, NotFound
 
 from infra import ids
@@ -23,12 +24,16 @@ _ID_CHARACTERS = 12
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """The caller behind a token: tenant, what it may do, the token's id and what may be used with it in a UTC day."""
+    """The caller behind a token: tenant, what it may do, the token's id and what may be used with it in a UTC day.
+
+    research: the scopes of research memory it may ask; without one, that memory does not exist for it.
+    """
 
     tenant: str
     scopes: frozenset[str]
     limits: Amounts = {}
     token: str = ""
+    research: tuple[ScopeKey, ...] = ()
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True):
@@ -40,6 +45,7 @@ class TokenRecord(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
     limits: Amounts = {}
     created_at_ms: int = 0
+    research: tuple[ScopeKey, ...] = ()
 
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,7 +90,13 @@ class TokenStore:
         return None if found is None else _principal(found)
 
     def create(
-        self, tenant: str, scopes: Iterable[str], limits: Amounts, *, now_ms: int
+        self,
+        tenant: str,
+        scopes: Iterable[str],
+        limits: Amounts,
+        *,
+        now_ms: int,
+        research: tuple[ScopeKey, ...] = (),
     ) -> tuple[str, TokenRecord]:
         """Add a token and save the file; return the token, which is never shown again, and its record.
 
@@ -100,6 +112,7 @@ class TokenStore:
             scopes=_checked_scopes(scopes),
             limits=limits,
             created_at_ms=now_ms,
+            research=research,
         )
         self._save((*self.records, record))
         return token, record
@@ -138,6 +151,7 @@ def _principal(record: TokenRecord) -> Principal:
         scopes=frozenset(record.scopes),
         limits=dict(record.limits),
         token=record.id,
+        research=record.research,
     )
 
 

@@ -2,8 +2,9 @@
 
 Narrow tiers (L0, L1) end at agreement or at the budget, and ending there is no cut. Coverage tiers (L2, L3) end when
 the checklist is closed or nothing new comes; there the budget or the deadline first means that something is missing.
-Saturation is an estimate from few, dependent sources and over-estimates: it is reported with its basis, and neither a
-failed source nor a second page of the same site counts for it.
+Saturation is an estimate from few, dependent sources and over-estimates: it is reported with its basis, it counts only
+together with replies in a row that brought nothing, and neither a failed source nor a second page of the same site
+counts for it. `signal-search eval stop` measures how often it is wrong.
 """
 
 from collections.abc import Callable
@@ -24,19 +25,27 @@ __all__ = [
     "StopRules",
     "coverage_of",
     "decide",
+    "is_exhausted",
 ]
 
 _NARROW = frozenset({Tier.L0, Tier.L1})
+_CUTS = frozenset({StopReason.BUDGET_COVERAGE, StopReason.DEADLINE})
 # An estimate from fewer finds than this says nothing.
 _LEAST_FINDS = 4
 _LEAST_SITES = 2
 
 
 class StopRules(Struct, frozen=True, kw_only=True):
-    """The section `stop` of the settings, field by field."""
+    """The section `stop` of the settings, field by field.
+
+    quiet_arrivals end a narrow search, quiet_arrivals_wide one for coverage; saturated_arrivals are those that the
+    estimate needs beside it.
+    """
 
     agreement: int = 2
     quiet_arrivals: int = 4
+    quiet_arrivals_wide: int = 12
+    saturated_arrivals: int = 8
     coverage_at: float = 1.0
     saturation_at: float = 0.9
     min_sources: int = 2
@@ -57,9 +66,13 @@ class QuestionEvidence(Struct, frozen=True, kw_only=True):
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
-    """One reply: how many finds (documents or statements) it added; a failed one is no news about the world."""
+    """One reply: what it added to the best passages, and how many documents nobody had met before.
+
+    A failed one is no news about the world.
+    """
 
     new: int
+    fresh: int = 0
     round: int = 1
     failed: bool = False
 
@@ -114,6 +127,11 @@ def coverage_of(evidence: Evidence, rules: StopRules) -> float:
     return round(sum(closed) / len(closed), 4) if closed else 0.0
 
 
+def is_exhausted(reason: StopReason, tier: Tier) -> bool:
+    """Say whether an end means that something is missing: a cut, where coverage was wanted."""
+    return reason in _CUTS and tier not in _NARROW
+
+
 def _is_closed(question: QuestionEvidence, tier: Tier, rules: StopRules) -> bool:
     needed = 1 if tier in _NARROW else rules.min_sources
     return question.sites >= needed or (question.is_contrary and not question.pending)
@@ -123,11 +141,10 @@ def _stop(
     reason: StopReason, evidence: Evidence, coverage: float, estimate: Saturation, language: str
 ) -> Stop:
     open_ids = [each.question_id for each in evidence.questions if not each.sites]
-    is_cut = reason in {StopReason.BUDGET_COVERAGE, StopReason.DEADLINE}
     return Stop(
         reason=reason,
         text=TEXTS[reason]["zh" if language == "zh" else "en"],
-        exhausted=is_cut and evidence.tier not in _NARROW,
+        exhausted=is_exhausted(reason, evidence.tier),
         coverage=coverage,
         saturation=estimate.value,
         rounds=evidence.rounds,
@@ -167,29 +184,46 @@ def _is_covered(view: _View) -> bool:
 
 def _is_saturated(view: _View) -> bool:
     has_basis = len(view.evidence.finds) >= _LEAST_FINDS and view.evidence.sites >= _LEAST_SITES
-    return has_basis and view.estimate.value >= view.rules.saturation_at
+    is_near = has_basis and view.estimate.value >= view.rules.saturation_at
+    return is_near and _is_silent(_heard(view), view.rules.saturated_arrivals)
 
 
 def _is_quiet(view: _View) -> bool:
-    """Nothing new in the last arrivals, or in a whole round after the first. Failed replies are no silence."""
-    heard = [each for each in view.evidence.arrivals if not each.failed]
-    if not any(each.new for each in heard):
+    return _is_silent(_heard(view), view.rules.quiet_arrivals) or _has_barren_round(view)
+
+
+def _is_quiet_for_long(view: _View) -> bool:
+    return _is_silent(_heard(view), view.rules.quiet_arrivals_wide) or _has_barren_round(view)
+
+
+def _heard(view: _View) -> list[Arrival]:
+    """Return the replies that say something of the world: failed ones are no silence."""
+    return [each for each in view.evidence.arrivals if not each.failed]
+
+
+def _is_silent(heard: list[Arrival], number: int) -> bool:
+    """Nothing new in the last `number` replies, after something was: empty first answers are no saturation."""
+    last = heard[-number:]
+    return any(each.new for each in heard) and len(last) == number and not any(e.new for e in last)
+
+
+def _has_barren_round(view: _View) -> bool:
+    """A whole round after the first brought no document that was not known: these words find nothing more."""
+    heard, evidence = _heard(view), view.evidence
+    if evidence.outstanding or not any(each.new for each in heard):
         return False
-    last = heard[-view.rules.quiet_arrivals :]
-    is_long = len(last) == view.rules.quiet_arrivals and not any(each.new for each in last)
-    return is_long or _has_quiet_round(heard, view.evidence)
-
-
-def _has_quiet_round(heard: list[Arrival], evidence: Evidence) -> bool:
-    by_round: dict[int, int] = {}
-    for each in heard:
-        by_round[each.round] = by_round.get(each.round, 0) + each.new
-    is_over = evidence.outstanding == 0 and evidence.rounds in by_round
-    return is_over and len(by_round) > 1 and by_round[evidence.rounds] == 0
+    last = [each for each in heard if each.round == evidence.rounds]
+    is_first = all(each.round == evidence.rounds for each in heard)
+    return bool(last) and not is_first and not any(each.new or each.fresh for each in last)
 
 
 def _is_over(view: _View) -> bool:
     return view.evidence.outstanding == 0 and view.evidence.unmade == 0
+
+
+def _has_dried_up(view: _View) -> bool:
+    """Nothing is left to ask, since the last source was left when it said nothing new."""
+    return _is_over(view) and _is_silent(_heard(view), view.rules.quiet_arrivals)
 
 
 def _none_reached(view: _View) -> bool:
@@ -214,12 +248,13 @@ _NARROW_TESTS: tuple[_Test, ...] = (
 _COVERAGE_TESTS: tuple[_Test, ...] = (
     (StopReason.CHECKLIST_CLOSED, _is_covered),
     (StopReason.SATURATED, _is_saturated),
-    (StopReason.NOTHING_NEW, _is_quiet),
+    (StopReason.NOTHING_NEW, _is_quiet_for_long),
     (StopReason.BUDGET_COVERAGE, _is_spent),
     (StopReason.DEADLINE, lambda view: view.evidence.deadline_passed),
 )
 _LAST_TESTS: tuple[_Test, ...] = (
     (StopReason.NO_SOURCE_REACHED, _none_reached),
     (StopReason.NO_EVIDENCE, _none_found),
+    (StopReason.NOTHING_NEW, _has_dried_up),
     (StopReason.PLAN_COMPLETE, _is_over),
 )

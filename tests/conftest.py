@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from infra.clock import FixedClock
 from infra.embedded_redis import find_server
 from infra.redis import connect
+
+# No test fails for being slow: the first example may load a dictionary, and the machine may be busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
 

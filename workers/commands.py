@@ -4,6 +4,7 @@ Every command line starts by loading this file, so each command imports what it 
 """
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,15 @@ import typer
 from signal_search.contracts.source import SourceView
 from signal_search.errors import Invalid, ProgramError
 
+from workers import research_commands
+
 if TYPE_CHECKING:
     from workers.pipeline.replay import Replay
     from workers.source_check import Health
 
 _DATA = Path("../shared/data/claims")
+_COLLECTIONS = Path("../shared/data/ir")
+_COLLECTION = Path("../shared/data/ir/scifact")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -33,11 +38,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(jobs, name="jobs")
     evaluation = typer.Typer(help="Measure the parts on labelled data.", no_args_is_help=True)
     evaluation.command("claims")(eval_claims)
+    evaluation.command("planning")(eval_planning)
+    evaluation.command("stop")(eval_stop)
+    evaluation.command("retrieval")(eval_retrieval)
     app.add_typer(evaluation, name="eval")
     scoring = typer.Typer(help="Programs that score an academic search.", no_args_is_help=True)
     scoring.command("check")(check_program)
     scoring.command("capabilities")(show_capabilities)
     app.add_typer(scoring, name="scoring")
+    research_commands.register(app)
 
 
 def demo(
@@ -152,14 +161,50 @@ def eval_claims(
         typer.Option("--dir", help="Every *.jsonl below it: id, lang, claim, evidence, label."),
     ] = _DATA,
     most: Annotated[int, typer.Option("--most", min=0, help="Rows per file; 0: all.")] = 0,
+    *,
+    table: Annotated[
+        bool,
+        typer.Option("--table", help="Print the bars instead; exit code 1 when one is missed."),
+    ] = False,
 ) -> None:
     """Verify labelled claims with the embedded judge; prints JSON with n, both directions and a control."""
     from infra.settings import current  # noqa: PLC0415
+    from scoring.claims.bars import as_table, claim_bars  # noqa: PLC0415
     from workers.evaluation import evaluate_claims  # noqa: PLC0415
 
     if not folder.is_dir():
         raise Invalid("There is no such folder.", field="dir")
-    _print_json(evaluate_claims(folder, most, current().verify.model_dump()))
+    found = evaluate_claims(folder, most, current().verify.model_dump())
+    if not table:
+        _print_json(found)
+        return
+    bars = claim_bars(found)
+    typer.echo(as_table(bars))
+    raise typer.Exit(1 if any(each.is_met is False for each in bars) else 0)
+
+
+def eval_planning(
+    files: Annotated[
+        list[Path],
+        typer.Option("--file", exists=True, dir_okay=False, help="Labelled questions; may repeat."),
+    ],
+) -> None:
+    """Read tier and intent of labelled questions, with no memory; prints JSON: n, what is right, the misses, by set."""
+    from workers.evaluation import evaluate_plans  # noqa: PLC0415
+
+    _print_json({name: found for file in files for name, found in evaluate_plans(file).items()})
+
+
+def eval_stop(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A collection, or a folder of collections.")
+    ] = _COLLECTIONS,
+) -> None:
+    """Try the stop rule on labelled collections; prints JSON with n: how often its reasons are wrong, the cost."""
+    from infra.settings import current  # noqa: PLC0415
+    from workers.evaluation import evaluate_stops  # noqa: PLC0415
+
+    _print_json(evaluate_stops(folder, current().stop.model_dump()))
 
 
 def check_program(
@@ -203,6 +248,34 @@ def show_capabilities() -> None:
     from scoring.expression.capabilities import capabilities  # noqa: PLC0415
 
     _print_json(capabilities(generation_available=None))
+
+
+def eval_retrieval(
+    folder: Annotated[
+        Path, typer.Option("--dir", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv.")
+    ] = _COLLECTION,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="Where the index stays for another run.")
+    ] = None,
+    *,
+    vectors: Annotated[
+        bool, typer.Option(help="Measure the vector channel too, where its extra is installed.")
+    ] = True,
+) -> None:
+    """Index a test collection and ask all of its questions; prints JSON with n, channel by channel."""
+    from infra.clock import SystemClock  # noqa: PLC0415
+    from infra.settings import current  # noqa: PLC0415
+    from workers.memory.collection import read_collection  # noqa: PLC0415
+    from workers.memory.evaluation import evaluate_retrieval  # noqa: PLC0415
+    from workers.memory.minilm import installed  # noqa: PLC0415
+
+    collection = read_collection(folder)
+    embedder = installed() if vectors else None
+    with tempfile.TemporaryDirectory(prefix="signal-search-") as scratch:
+        chosen = keep or Path(scratch)
+        depth = current().research.channel_depth
+        found = evaluate_retrieval(collection, chosen, SystemClock(), embedder, depth=depth)
+        _print_json(found)
 
 
 def _print_json(value: object) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 import uvloop
+from msgspec.structs import replace
 from signal_search.contracts.source import FetchOutcome, FetchState
 from signal_search.errors import StoreFailed, TimedOut
 
@@ -128,6 +129,12 @@ def patience_s(next_in_ms: int, want: int) -> float:
     return min(max(next_in_ms / 1000, _SOONEST_S), _IDLE_S)
 
 
+def rested(completion: Completion, ended_s: float, now_s: float) -> Completion:
+    """Take from a pause what has passed since the reply was there: parsing it is no part of the host's rest."""
+    past_ms = int((now_s - ended_s) * 1000)
+    return replace(completion, pause_ms=max(0, completion.pause_ms - past_ms))
+
+
 class Fetchers:
     """Claims, fetches and completes, many hosts at once and one request per host."""
 
@@ -138,7 +145,7 @@ class Fetchers:
         self._exchanges = exchanges
         self._frontier = exchanges.frontier
         self._lease_ms = int(self._settings.frontier.lease_s * 1000)
-        self._done: list[Completion] = []
+        self._done: list[tuple[Completion, float]] = []
         self._outcomes: dict[str, FetchOutcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._claims: dict[asyncio.Task[None], Claim] = {}
@@ -181,15 +188,16 @@ class Fetchers:
         self._news.clear()
         done, self._done = self._done, []
         want = 0 if self._ending else self._settings.fetch.concurrency - len(self._claims)
+        now_s = self._tools.clock.monotonic()
         try:
-            turn = await self._exchanges.turn(done, want)
+            turn = await self._exchanges.turn([rested(*each, now_s) for each in done], want)
         except StoreFailed:
             self._done = done + self._done
             raise
         for claim in turn.claims:
             self._claims[self._spawn(self._fetch(claim), f"fetch {claim.uid}")] = claim
         self._tell(turn.deliveries)
-        for completion in done:
+        for completion, _ended_s in done:
             self._outcomes.pop(completion.uid, None)
         if not turn.claims and not self._done:
             await self._wait(patience_s(turn.next_in_ms, want))
@@ -224,7 +232,8 @@ class Fetchers:
             return
         FETCHES.labels(outcome=result.outcome.reason or str(result.outcome.state)).inc()
         self._outcomes[claim.uid] = result.outcome
-        self._done.append(self._completion(claim, result))
+        ended_s = self._tools.clock.monotonic() if result.ended_s is None else result.ended_s
+        self._done.append((self._completion(claim, result), ended_s))
 
     def _completion(self, claim: Claim, result: Finished) -> Completion:
         return Completion(

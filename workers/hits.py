@@ -126,18 +126,26 @@ def hits_of(
 
 
 def hit_of(document: Document) -> Hit:
-    """Return a document as a hit: its text without the title that it begins with is the snippet."""
+    """Return a document as a hit: its text is the snippet, without the title where that stands above it."""
     return Hit(
         url=document.url,
         title=document.title,
-        snippet=document.text.removeprefix(document.title).lstrip(". \n").rstrip(),
+        snippet=_untitled(document).strip(),
         published=document.published,
         language=document.language,
         doi=document.doi,
         arxiv_id=document.arxiv_id,
         authors=document.authors,
         container=document.container,
+        citations=document.citations,
     )
+
+
+def _untitled(document: Document) -> str:
+    """Return the text without its title; a title that the first sentence begins with is part of it."""
+    rest = document.text.removeprefix(document.title)
+    is_heading = not rest.strip() or rest.lstrip(" ")[:1] in {"\n", ".", "。"}
+    return rest.lstrip(" \n.。") if is_heading else document.text
 
 
 def _is_web_address(url: str) -> bool:

@@ -1,6 +1,7 @@
 """The Celery tasks: open the toolbox, call one function, hand on. And the bell that starts them."""
 
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 
 import structlog
@@ -9,9 +10,11 @@ from signal_search.errors import Broken, SignalSearchError, StoreFailed
 
 from infra.logging import bound
 from infra.metrics import STEPS, Publisher
+from infra.roles import QUEUES, TASK_QUEUES
 from infra.settings import current
 from infra.steps import task_of
 from workers.celery_app import make_app, send_bell
+from workers.next_step import NextStep
 from workers.pipeline.attempt import Work, attempt
 from workers.pipeline.crawl import crawl as crawl_step
 from workers.pipeline.plan import plan as plan_step
@@ -26,9 +29,16 @@ _MOST_REQUESTS = 10_000
 _requests: dict[str, str] = {}
 
 
-def ring(task: str, step_id: str) -> bool:
-    """Send a bell, and return whether it was taken; a lost one is rung again by the reconciler."""
+def _send(task: str, step_id: str) -> bool:
     return send_bell(app, task, step_id)
+
+
+_next = NextStep(_send, keeps=TASK_QUEUES["reduce"] in QUEUES[current().worker_role])
+
+
+def ring(task: str, step_id: str) -> bool:
+    """Send a bell or keep it for this thread; False when it was not taken, and the reconciler has to ring."""
+    return _next.ring(task, step_id)
 
 
 @lru_cache(maxsize=1)
@@ -58,35 +68,55 @@ def hand_back() -> None:
 
 
 @app.task
-def plan(step_id: str) -> None:
-    """Plan a job."""
-    _try("plan", step_id, plan_step)
+def plan(*step_ids: str) -> None:
+    """Plan jobs."""
+    _try("plan", step_ids)
 
 
 @app.task
-def crawl(step_id: str) -> None:
-    """Ask one source."""
-    _try("crawl", step_id, crawl_step)
+def crawl(*step_ids: str) -> None:
+    """Ask one source each."""
+    _try("crawl", step_ids)
 
 
 @app.task
-def reduce(step_id: str) -> None:
-    """Fold a job's log, decide and act."""
-    _try("reduce", step_id, reduce_step)
+def reduce(*step_ids: str) -> None:
+    """Fold the log of jobs, decide and act."""
+    _try("reduce", step_ids)
 
 
-def _try(task: str, step_id: str, work: Work) -> None:
+WORK: dict[str, Work] = {"plan": plan_step, "crawl": crawl_step, "reduce": reduce_step}
+
+
+def _try(task: str, step_ids: Sequence[str]) -> None:
+    """Try the steps in turn, the last one's next step too; one that breaks does not keep others from being tried."""
+    broken: Broken | None = None
     try:
-        STEPS.labels(task=task, outcome=_outcome(step_id, work)).inc()
-    except Broken:
-        STEPS.labels(task=task, outcome="broken").inc()
-        raise
+        for step_id in step_ids[:-1]:
+            broken = _counted(task, step_id) or broken
+        following = [(task, step_id) for step_id in step_ids[-1:]]
+        while following:
+            (task, step_id), following = following[0], []
+            with _next.kept() as following:
+                broken = _counted(task, step_id) or broken
     except SystemExit:  # this process of the pool is told to leave
         hand_back()
         raise
     finally:
         # At once: a process of the pool may have nothing to do for hours, and nobody else can tell what it counted.
         publisher().publish(at_once=True)
+    if broken is not None:
+        raise broken
+
+
+def _counted(task: str, step_id: str) -> Broken | None:
+    try:
+        outcome = _outcome(step_id, WORK[task])
+    except Broken as error:
+        STEPS.labels(task=task, outcome="broken").inc()
+        return error
+    STEPS.labels(task=task, outcome=outcome).inc()
+    return None
 
 
 def _outcome(step_id: str, work: Work) -> str:

@@ -1,7 +1,8 @@
 """A chat-completions endpoint for trying generation: strict about what it is asked, and wrong in every way on order.
 
-A text `scenario:NAME` anywhere in the question orders one of the scenarios below; without one the answer is a good
-program. A question that holds an answer of the model is a request to mend it. The words it gives are never evidence.
+A text `scenario:NAME` anywhere in the question, or as the name of the model, orders one of the scenarios below; without
+one the answer is a good program. A question that holds an answer of the model is a request to mend it. The words it
+gives are never evidence.
 """
 
 import gzip
@@ -69,7 +70,7 @@ class Model:
             question = msgspec.json.decode(ask.body, type=_Question)
         except msgspec.MsgspecError:
             return _error("not a question", status=400)
-        ordered = _ORDERED.search(question.text)
+        ordered = _ORDERED.search(question.text) or _ORDERED.search(question.model)
         scenario = _SCENARIOS.get(ordered[1]) if ordered else _good
         return (
             _error("no such scenario", status=400) if scenario is None else scenario(ask, question)
@@ -140,6 +141,17 @@ def _repeating(_ask: Ask, question: _Question) -> Answer:
     return _declining("clarification", f"What is meant by: {asked['requirements']}?")
 
 
+def _judging(*said: str, each: bool = True) -> Scenario:
+    """Return a scenario that gives these verdicts: for every pair of the question, or just as they are."""
+
+    def judge(_ask: Ask, question: _Question) -> Answer:
+        asked = msgspec.json.decode(question.messages[1].content)
+        verdicts = [*said] * len(asked["pairs"]) if each else [*said]
+        return _said(msgspec.json.encode({"verdicts": verdicts}).decode())
+
+    return judge
+
+
 _NO_USAGE: Final = _said(_draft(), None)
 _SCENARIOS: Final[dict[str, Scenario]] = {
     # the transport
@@ -185,6 +197,11 @@ _SCENARIOS: Final[dict[str, Scenario]] = {
     "unsupported": _always(_declining("unsupported_requirements", "There is no such data.")),
     "clarification": _always(_declining("clarification", "Which year is meant?")),
     "repeating": _repeating,
+    # verdicts on claims
+    "all_true": _judging("TRUE"),
+    "all_false": _judging("FALSE"),
+    "odd_verdicts": _judging("PERHAPS"),
+    "few_verdicts": _judging(each=False),
     # the count
     "no_usage": _always(_NO_USAGE),
     "parts_of_usage": _always(_said(_draft(), {"prompt_tokens": 30, "completion_tokens": 11})),

@@ -23,12 +23,8 @@ class PreparedDocument:
 
     def coverage(self, claim: Passage) -> float:
         """Return the weighted share, 0 to 1, of the claim's content words found anywhere in the document."""
-        total = sum(claim.weights.values())
-        return (
-            sum(weight for key, weight in claim.weights.items() if key in self.places) / total
-            if total
-            else 0.0
-        )
+        held = [weight for key, weight in claim.weights.items() if key in self.places]
+        return sum(held) / claim.total_weight if held else 0.0
 
     def best_places(self, claim: Passage, most: int) -> list[int]:
         """Return the places of the sentences that hold most of the claim's weight, best first."""

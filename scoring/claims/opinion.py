@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 from signal_search.contracts.finding import Span, Verdict
-from signal_search.errors import SignalSearchError
+from signal_search.errors import JudgeTimedOut, SignalSearchError
 
 from scoring.claims.entail import entails, vetoes
 from scoring.claims.evidence import PreparedDocument
@@ -16,8 +16,18 @@ from scoring.claims.rules import VerifyRules
 # Asks a model whether a passage entails the claim. It may raise; what it returns is checked.
 Judge = Callable[[str, Span], tuple[Verdict, str]]
 
+
+class NoOpinion(Exception):
+    """Raised by a judge that was not asked about this pair: the verdict of the rules stands."""
+
+
 _RELEVANT_FROM = 0.5  # a document with less of the claim's words is not read
 _SENTENCES_READ = 3
+_JUDGED = {
+    Verdict.TRUE: Reason.JUDGED,
+    Verdict.FALSE: Reason.JUDGED_FALSE,
+    Verdict.UNCERTAIN: Reason.JUDGED_UNCERTAIN,
+}
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
@@ -96,7 +106,10 @@ def _on_sentence(
 
 
 def _by_judge(found: Opinion, claim: Passage, judge: Judge) -> Opinion:
-    verdict, reason = _asked(judge, claim.sentence.text, found.span)
+    try:
+        verdict, reason = _asked(judge, claim.sentence.text, found.span)
+    except NoOpinion:
+        return found
     if verdict is Verdict.TRUE:
         veto = next(vetoes(found.seen), None)
         verdict, reason = (Verdict.UNCERTAIN, f"vetoed_{veto}") if veto else (verdict, reason)
@@ -113,7 +126,9 @@ def _by_judge(found: Opinion, claim: Passage, judge: Judge) -> Opinion:
 def _asked(judge: Judge, claim: str, span: Span) -> tuple[Verdict, str]:
     try:
         verdict, reason = judge(claim, span)
-        return Verdict(verdict), reason or Reason.JUDGED
+        return Verdict(verdict), reason or _JUDGED[Verdict(verdict)]
+    except JudgeTimedOut:
+        return Verdict.UNCERTAIN, Reason.JUDGE_TIMED_OUT
     except (SignalSearchError, TimeoutError, ConnectionError):
         return Verdict.UNCERTAIN, Reason.JUDGE_FAILED
     except (TypeError, ValueError):

@@ -155,6 +155,8 @@ class Overlap:
 def _negations(passage: Passage, places: tuple[int, ...]) -> int:
     asked = set(places)
     english = sum(passage.lower_words[place] in lexicon.NEGATIONS for place in asked)
+    if not lexicon.CHINESE_NEGATION.search(passage.plain):
+        return english
     starts = {at: place for place, (_, at, _) in enumerate(passage.written)}
     blanked = lexicon.CHINESE_NOT_NEGATION.sub(
         lambda match: " " * len(match.group()), passage.plain

@@ -73,6 +73,11 @@ class Passage:
         return {_key(word): _weight(word) for word, _, _ in self.written if _is_content(word)}
 
     @cached_property
+    def total_weight(self) -> float:
+        """Return the sum of the content words' weights."""
+        return sum(self.weights.values())
+
+    @cached_property
     def numbers(self) -> tuple[Quantity, ...]:
         """Return the numbers of the sentence."""
         return quantities(self.plain, chinese=self.chinese)

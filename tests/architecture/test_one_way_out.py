@@ -84,7 +84,13 @@ MODULES: dict[str, frozenset[str]] = {
     ),
     "http.server": frozenset({"bench/site_corpus.py"}),
     "subprocess": frozenset(
-        {"infra/child.py", "workers/demo.py", "bench/__main__.py", "bench/peers.py"}
+        {
+            "infra/child.py",
+            "workers/demo.py",
+            "bench/__main__.py",
+            "bench/peers.py",
+            "bench/retrieval.py",
+        }
     ),
     **dict.fromkeys(NOBODYS_MODULES, frozenset()),
 }

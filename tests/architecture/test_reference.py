@@ -6,10 +6,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from signal_search.contracts.query import Tier
+from signal_search.contracts.result import Stop, StopReason
 from signal_search.errors import all_error_classes
 
 from infra import keys
 from infra.settings import DEFAULTS, Settings
+from scoring.stop_rule import TEXTS, Evidence, StopRules, decide
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -46,6 +49,28 @@ def test_every_code_raised_in_the_gateway_is_on_the_page() -> None:
     }
     assert raised
     assert raised <= names_on("errors.md")
+
+
+def test_every_stop_reason_is_on_the_page_in_both_languages_with_what_it_means_at_each_tier() -> (
+    None
+):
+    """The page against decisions: at L0 and L1 no end is a cut, at L2 and L3 the budget and the deadline are."""
+    text = (REFERENCE / "stop-reasons.md").read_text("utf-8")
+    rows = {
+        cells[0].strip("`"): cells[1:]
+        for line in text.splitlines()
+        if line.startswith("| `")
+        for cells in [[each.strip() for each in line.strip("|").split("|")]]
+    }
+    assert set(rows) == {each.value for each in StopReason}
+    for reason in StopReason:
+        is_cut = reason.value in {"budget_coverage", "deadline"}
+        words = [TEXTS[reason]["zh"], TEXTS[reason]["en"]]
+        assert rows[reason.value] == [*words, "false", "false", *[str(is_cut).lower()] * 2]
+    spent = Evidence(tier=Tier.L2, left={"tokens": 0}, unmade=1)
+    found = decide(spent, StopRules())
+    assert isinstance(found, Stop)
+    assert rows[found.reason.value][4] == str(found.exhausted).lower()
 
 
 def test_every_setting_is_on_the_page() -> None:

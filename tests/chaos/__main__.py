@@ -1,7 +1,7 @@
 """`python -m tests.chaos`: every kill point with every fault, as a table, and stock Celery under the same kills.
 
-Ends with 1 when a cell failed or our side lost something. On two free cores all of it takes about ten minutes; a limit
-of time cuts off cells, which the table then shows as '.'.
+Ends with 1 when a cell failed or our side lost something. On two free cores all of it takes about fifteen minutes; a
+limit of time cuts off cells, which the table then shows as '.'.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--short", action="store_true", help="each point once, the faults in turn")
     parser.add_argument(
-        "--minutes", type=float, default=10.0, help="for the cells; then no new one"
+        "--minutes", type=float, default=30.0, help="for the cells; then no new one"
     )
     parser.add_argument("--lanes", type=int, default=6, help="stacks at once: they mostly wait")
     parser.add_argument("--point", default="", help="only points whose name contains this")

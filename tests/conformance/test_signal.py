@@ -1,15 +1,17 @@
 """The behaviour that the design document promises, case by case (CONFORMANCE_DIR/signal.json)."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from msgspec import convert
-from signal_search.contracts.document import Document
+from signal_search.citations import export
+from signal_search.contracts.document import Author, Document
 from signal_search.contracts.query import Constraints, Intent, Tier
-from signal_search.contracts.result import Stop, StopReason
+from signal_search.contracts.result import CitedSource, Stop, StopReason
 from signal_search.contracts.source import Reply, SourceQuery, SourceView
 
 from budget.policy import forecast
@@ -28,6 +30,8 @@ from scoring.stop_rule import Arrival, Evidence, QuestionEvidence, StopRules, de
 from scoring.stop_texts import TEXTS
 from scoring.text import tokens
 from tests.conformance.cases import FOLDER, Case, params
+from tests.fakes.results import a_result
+from workers.fetching.redaction import redact
 from workers.planning.choose_sources import MOST_SOURCES, choose_sources
 from workers.planning.decompose import decompose
 from workers.planning.intent import needs_clarification, read_intent
@@ -272,7 +276,8 @@ def _evidence(given: Case) -> Evidence:
     arrivals = []
     for number, each in enumerate(rounds, 1):
         urls = {item["url"] for item in each}
-        arrivals.append(Arrival(new=len(urls - known), round=number))
+        fresh = len(urls - known)
+        arrivals.append(Arrival(new=fresh, fresh=fresh, round=number))
         known |= urls
     return Evidence(
         tier=Tier(given["tier"]),
@@ -310,6 +315,61 @@ def check_budget(given: Case, expect: Case) -> None:
     assert is_over is expect["over"]
 
 
+# --- citations, personal data ----------------------------------------------------------------------------------------
+
+
+def _cited(given: Case) -> tuple[CitedSource, ...]:
+    """Return the design document's sources as a result cites them: each address once, named by what is known of it."""
+    first = {each["url"]: each for each in reversed(given["sources"])}
+    kept = [each for each in given["sources"] if first.pop(each["url"], None) is not None]
+    return tuple(_source(number, each) for number, each in enumerate(kept, 1))
+
+
+def _source(number: int, given: Case) -> CitedSource:
+    known = given.get("citation", {})
+    family, _, name = known.get("authors", "").partition(", ")
+    return CitedSource(
+        number=number,
+        doc_id=str(number),
+        url=given["url"],
+        title=given.get("title") or given.get("snippet") or given["url"],
+        source_id="given",
+        site="",
+        source_type="unknown",
+        authors=(Author(family=family, given=name),) if family else (),
+        published=known.get("year", ""),
+        doi=known.get("doi", ""),
+        work_type="journal-article" if known.get("doi") else "",
+    )
+
+
+def check_cite_markdown(given: Case, expect: Case) -> None:
+    """The same references in the same order; ours name authors and date as well, and link by address."""
+    lines = export(a_result(sources=_cited(given), scores=()), "markdown").splitlines()
+    for wanted in expect["lines"]:
+        number, title, url = re.fullmatch(r"(\d+)\. \[(.*)\]\((.*)\)", wanted).groups()  # type: ignore[union-attr]
+        (line,) = [each for each in lines if each.startswith(f"{number}. ")]
+        assert title in line
+        assert line.endswith(f"<{url}>")
+    assert sum(re.match(r"\d+\. ", each) is not None for each in lines) == len(expect["lines"])
+
+
+def check_cite_noteexpress(given: Case, expect: Case) -> None:
+    text = export(a_result(sources=_cited(given)), "noteexpress")
+    records = text.strip().split("\n\n")
+    assert len(records) == expect["records"]
+    assert records[0].splitlines()[: len(expect["first_lines"])] == expect["first_lines"]
+
+
+def check_pii(given: Case, expect: Case) -> None:
+    """What is personal goes, whatever stands in its place; what is not stays to the letter."""
+    found = redact(given["text"])
+    assert (found == given["text"]) is expect.get("unchanged", False)
+    if "text" in expect:
+        hidden = re.split(r"[\d*@]+", expect["text"])
+        assert re.sub(r"\[\w+#\d+\]", "", found) == "".join(hidden)
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 CHECKS: dict[str, Callable[[Case, Case], None]] = {
@@ -336,20 +396,17 @@ CHECKS: dict[str, Callable[[Case, Case], None]] = {
     "stop": check_stop,
     "stop_trace": check_stop_trace,
     "budget": check_budget,
+    "cite_markdown": check_cite_markdown,
+    "cite_noteexpress": check_cite_noteexpress,
+    "pii": check_pii,
 }
 LATER: dict[str, str] = {
-    "m51": "not joined yet: belongs to the verifier of claims",
-    "claim_text": "not joined yet: belongs to the verifier of claims",
-    "uncertainties": "not joined yet: belongs to the publisher of results",
-    "citation_check": "not joined yet: belongs to the publisher of results",
-    "cite_bibtex": "not joined yet: belongs to the exporters",
-    "cite_ris": "not joined yet: belongs to the exporters",
-    "cite_csl": "not joined yet: belongs to the exporters",
-    "cite_markdown": "not joined yet: belongs to the exporters",
-    "cite_noteexpress": "not joined yet: belongs to the exporters",
-    "loginwall": "not joined yet: belongs to fetching",
-    "robots_serp_exempt": "not joined yet: belongs to fetching",
-    "pii": "not joined yet: belongs to fetching",
+    "m51": "run by test_claims.py",
+    "claim_text": "run by test_claims.py",
+    "uncertainties": "run by test_claims.py",
+    "citation_check": "run by test_claims.py",
+    "loginwall": "we go by what a page shows, not by words of its address: test_walls.py",
+    "robots_serp_exempt": "no address is exempt from robots.txt: test_robots.py",
     "research_schema": "the research job does not exist yet",
     "research_closure": "the research job does not exist yet",
     "research_hitl": "the research job does not exist yet",

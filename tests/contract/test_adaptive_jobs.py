@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
-from signal_search.contracts.trace import Judged, LogEntry, Planned, Stopped
+from signal_search.contracts.trace import LogEntry, Planned, Screened, Stopped
 
 from api_gateway.desk import Desk
 from infra.loopback_web.faults import Fault
@@ -294,7 +294,7 @@ def test_the_purse_is_asked_before_the_judge(
 def test_the_purse_has_what_the_judge_cost(redis_url: str, web: LoopbackWeb) -> None:
     walk = submitted(settings(redis_url, web))
     walk.play()
-    told = [each for each in walk.entries() if isinstance(each, Judged)]
+    told = [each for each in walk.entries() if isinstance(each, Screened)]
     balance = walk.tools.ledger.balance("job:job_1")
     used = {str(name): amount for name, amount in balance.used.items()}
     assert used["judge_requests"] == sum(each.said.attempts for each in told) == 3
@@ -345,7 +345,7 @@ def test_every_request_to_the_judge_is_in_the_log_once(redis_url: str, web: Loop
     walk = submitted(settings(redis_url, web, "continue"))
     walk.play()
     entries = walk.entries()
-    numbers = [each.number for each in entries if isinstance(each, Judged)]
+    numbers = [each.number for each in entries if isinstance(each, Screened)]
     assert (
         numbers
         == list(range(1, len(numbers) + 1))

@@ -395,7 +395,7 @@ def test_who_has_its_lease_sends(redis: Redis, redis_url: str, web: Web) -> None
     made = make(web, redis_url, lease_ms=10_000)
     assert isinstance(made, Finished)
     assert (made.outcome.state, made.outcome.reason) == (FetchState.MISSED, "source_not_found")
-    assert made.pause_ms == round(PAUSE_S * 1000) + 2
+    assert made.pause_ms == round(PAUSE_S * 1000) + 1
     assert web.paths() == ["/a"]
 
 

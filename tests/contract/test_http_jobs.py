@@ -91,6 +91,7 @@ def test_a_submission_is_a_job_a_due_step_and_a_bell(http: httpx.Client, redis: 
     assert job["deadline_ms"] - job["created_at_ms"] == 3_600_000  # L3 of infra/defaults.toml
     assert job["links"] == {
         "self": here, "result": f"{here}/result", "events": f"{here}/events", "export": f"{here}/export",
+        "delegations": f"{here}/delegations",
     }  # fmt: skip
     step = redis.hgetall(keys.step(keys.step_shard(f"{job['id']}/plan"), f"{job['id']}/plan"))
     assert (step[b"state"], step[b"task"]) == (b"due", b"plan")

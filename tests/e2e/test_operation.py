@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 HOST = "harbour.test"
 OTHER = "news.test"
+THIRD = "gbk.test"
 REQUEST_ID = "walk.through-all_4711"
 QUESTION = "When is the harbour bridge of Vogelsang opened for ships?"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -168,7 +169,8 @@ def logs(here: Running) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_one_id_follows_a_job_through_all_processes(here: Running):
-    job = submit(here, **{"x-request-id": REQUEST_ID})
+    # Nobody has asked this host before: a reply that is cached needs no fetcher.
+    job = submit(here, host=THIRD, **{"x-request-id": REQUEST_ID})
     wait_until(lambda: state(here, job) in {"succeeded", "partial"}, "the job ends")
 
     def of_request() -> dict[str, list[dict[str, Any]]]:
@@ -183,13 +185,17 @@ def test_one_id_follows_a_job_through_all_processes(here: Running):
     )
     found = of_request()
     assert {each["event"] for each in found["gateway"]} == {"job accepted"}
-    assert {each["event"] for each in found["worker-crawl1"]} == {"step tried", "fetch told"}
+    assert "fetch told" in {each["event"] for each in found["worker-crawl1"]}
     assert {each["event"] for each in found["worker-reduce1"]} >= {"step tried", "job ended"}
     for name, lines in found.items():
         assert {each["job_id"] for each in lines} == {job}
         assert {each["process"] for each in lines} == {name.split("-")[0]}
     by_step = {each["step"] for each in found["worker-reduce1"] if "step" in each}
-    assert by_step == {f"{job}/plan", f"{job}/reduce"}
+    assert {each.split("/")[1] for each in by_step} == {
+        "plan",
+        "crawl",
+        "reduce",
+    }  # its one call too
     assert {each["worker"].split("@")[0] for each in found["worker-crawl1"]} == {"crawl1"}
 
 

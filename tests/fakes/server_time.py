@@ -1,5 +1,6 @@
 """Time passes for a store at once: what it forgets by its own clock, it forgets as if so long had been waited."""
 
+import msgspec
 from redis import Redis
 
 
@@ -12,6 +13,7 @@ def pass_time(redis: Redis, ms: int) -> None:
         life_ms = redis.pttl(key)
         if life_ms < 0:
             continue
-        if redis.type(key) == b"hash" and redis.hexists(key, "leaves"):
-            redis.hincrby(key, "leaves", -ms)
+        if b":level:" in key:
+            leaves_ms, *rest = msgspec.msgpack.decode(redis.get(key) or b"")
+            redis.set(key, msgspec.msgpack.encode([leaves_ms - ms, *rest]), keepttl=True)
         redis.pexpire(key, life_ms - ms)  # not above 0: it is gone

@@ -7,7 +7,6 @@ SLOW_BREAKS set a try breaks at once instead.
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 from workers import tasks
 from workers.pipeline.attempt import Next
@@ -17,8 +16,8 @@ from workers.worker import app
 __all__ = ["app"]
 
 _HOUR_S = 3600.0
-_name = f"{os.environ['SLOW_STEP']}_step"
-_real: Any = getattr(tasks, _name)
+_name = os.environ["SLOW_STEP"]
+_real = tasks.WORK[_name]
 
 
 def _slow(tools: Toolbox, step_id: str) -> Next:
@@ -26,8 +25,7 @@ def _slow(tools: Toolbox, step_id: str) -> Next:
     if "SLOW_BREAKS" in os.environ:
         raise ValueError
     threading.Event().wait(_HOUR_S)
-    done: Next = _real(tools, step_id)
-    return done
+    return _real(tools, step_id)
 
 
-setattr(tasks, _name, _slow)
+tasks.WORK[_name] = _slow

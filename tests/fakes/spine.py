@@ -37,7 +37,7 @@ from workers.reconciler import Reconciler
 from workers.toolbox import Toolbox, open_toolbox
 
 WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "reduce": reduce}
-PAUSE_MS = 14_002  # the public interval of the defaults and its guard
+PAUSE_MS = 14_001  # the public interval of the defaults and its guard
 DEADLINE_MS = 300_000
 SITE = "https://site.test/"
 FEED = "https://news.test/feed"

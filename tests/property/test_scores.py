@@ -255,10 +255,16 @@ def test_stop_says_why_and_narrow_tiers_are_never_cut(evidence: Evidence) -> Non
         assert not evidence.deadline_passed
 
 
+def _patient(arrivals: int) -> StopRules:
+    return StopRules(
+        quiet_arrivals=arrivals, quiet_arrivals_wide=arrivals, saturated_arrivals=arrivals
+    )
+
+
 @patient
 @given(EVIDENCE.filter(lambda each: not each.cancelled), st.integers(1, 5))
 def test_more_patience_never_stops_earlier(evidence: Evidence, patience: int) -> None:
-    strict, loose = StopRules(quiet_arrivals=patience + 1), StopRules(quiet_arrivals=patience)
+    strict, loose = _patient(patience + 1), _patient(patience)
     if isinstance(decide(evidence, strict), Stop):
         assert isinstance(decide(evidence, loose), Stop)
 

@@ -50,7 +50,7 @@ class Run:
 
     def agrees_with(self, view: JobView, frame: AdaptiveFrame) -> bool:
         """Return whether all that this run was told stands in the log."""
-        heard = (view.judged.get(number) for number, _said in self._fed)
+        heard = (view.screened.get(number) for number, _said in self._fed)
         pairs = zip(heard, self._fed, strict=True)
         return frame == self.frame and all(
             e is not None and e.said == said for e, (_n, said) in pairs
@@ -62,8 +62,8 @@ class Run:
         """Go on as far as the log has replies. busy: calls that have requests still to make."""
         while True:
             action = self.waits_for
-            if isinstance(action, Judge) and action.number in view.judged:
-                said = view.judged[action.number].said
+            if isinstance(action, Judge) and action.number in view.screened:
+                said = view.screened[action.number].said
                 self._fed.append((action.number, said))
                 self._send(said)
             elif isinstance(action, Searches) and is_complete(view, action, busy):

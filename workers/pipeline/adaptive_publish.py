@@ -92,13 +92,14 @@ def publish_adaptive(
 
 
 def _usage(view: JobView, run: Run) -> Usage:
-    """Return what the sources cost, and what the judge did: as the purse was charged."""
-    costs = [cost_of_judging(each) for each in view.judged.values()]
+    """Return what the sources cost, and what the judge did: as the purse was charged, or as the caller reported."""
+    own = usage_of(view)
+    costs = [cost_of_judging(each) for each in view.screened.values()]
     return replace(
-        usage_of(view),
+        own,
         rounds=run.state.round,
-        judge_requests=sum(each[Dimension.JUDGE_REQUESTS] for each in costs),
-        model_tokens=sum(each[Dimension.MODEL_TOKENS] for each in costs),
+        judge_requests=own.judge_requests + sum(each[Dimension.JUDGE_REQUESTS] for each in costs),
+        model_tokens=own.model_tokens + sum(each[Dimension.MODEL_TOKENS] for each in costs),
     )
 
 

@@ -11,11 +11,11 @@ from signal_search.contracts.trace import FetchFinished
 from scoring.copies import copy_groups, independent_sites
 from scoring.stop_rule import Arrival, Evidence, QuestionEvidence
 from workers.pipeline.evidence import arrived_documents, usage_of, within_constraints
-from workers.pipeline.reading import SPEAKS, Reading
+from workers.pipeline.news import News
+from workers.pipeline.reading import Reading
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import FetchView, JobView, retrieve_request
 
-_TOP = 3  # passages per question that can be in an answer
 _COUNTED = frozenset({"tokens", "fetches", "bytes"})
 
 
@@ -84,22 +84,25 @@ def _left(view: JobView) -> dict[str, int]:
 
 
 def _arrivals(view: JobView, fetches: Sequence[FetchView], reading: Reading) -> tuple[Arrival, ...]:
-    """Return what each reply, in plan order, added to the best passages of the sub-questions."""
+    """Return what each reply, in plan order, added to the best passages of the sub-questions and to what is known."""
     plan, _spec = view.require()
     by_id = {each.doc_id: each for each in reading.documents}
-    best: dict[str, list[float]] = {each.id: [] for each in plan.questions}
+    news = News(plan.questions, reading)
+    known: set[str] = set()
     arrivals = []
     for fetch in fetches:
         if fetch.finished is None or _only_leads_on(fetch.finished):
             continue
         own = [by_id[each] for each in fetch.finished.documents if each in by_id]
-        new = 0
-        for question in plan.questions:
-            shares = [found[0].share for d in own if (found := reading.passages(question, d))]
-            new += _improves(best[question.id], shares)
-        failed = fetch.finished.state != FetchState.FETCHED
-        in_round = view.calls[fetch.call_id].call.round
-        arrivals.append(Arrival(new=new, round=in_round, failed=failed))
+        arrivals.append(
+            Arrival(
+                new=news.of(own),
+                fresh=len({each.doc_id for each in own} - known),
+                round=view.calls[fetch.call_id].call.round,
+                failed=fetch.finished.state != FetchState.FETCHED,
+            )
+        )
+        known |= {each.doc_id for each in own}
     refused = [each for each in view.active_calls() if each.refused is not None]
     arrivals += [Arrival(new=0, round=each.call.round, failed=True) for each in refused]
     return tuple(arrivals)
@@ -108,15 +111,6 @@ def _arrivals(view: JobView, fetches: Sequence[FetchView], reading: Reading) -> 
 def _only_leads_on(end: FetchFinished) -> bool:
     """Return whether a reply was a step on the way: a redirect, or a result list whose items are fetched next."""
     return end.state == FetchState.REDIRECTED or bool(end.requests and not end.documents)
-
-
-def _improves(best: list[float], shares: Sequence[float]) -> bool:
-    """Return whether passages enter a question's best few, and keep them there."""
-    before = list(best)
-    best.extend(each for each in shares if each >= SPEAKS)
-    best.sort(reverse=True)
-    del best[_TOP:]
-    return best != before
 
 
 def _question(

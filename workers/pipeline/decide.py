@@ -1,6 +1,6 @@
 """What to do next: a pure function of the state. The same log, figures and time give the same decision."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -11,9 +11,12 @@ from signal_search.contracts.result import Stop
 from scoring.stop_rule import Continue, Evidence, StopRules
 from scoring.stop_rule import decide as stop_or_go
 from workers.pipeline.assess import Moment, assess
+from workers.pipeline.evidence import arrived_documents
 from workers.pipeline.follow_ups import follow_ups
+from workers.pipeline.news import is_dry
+from workers.pipeline.reading import Reading
 from workers.pipeline.rules import Rules, stop_rules_for
-from workers.pipeline.state import JobView, call_of
+from workers.pipeline.state import CallView, JobView, call_of
 from workers.pipeline.wanted import Wanted
 from workers.planning.rounds import next_round
 from workers.screening.actions import Judge
@@ -46,7 +49,7 @@ def decide(
     """Return what to do next for a planned job that has not stopped."""
     plan, _spec = view.require()
     is_last = now_ms >= plan.deadline_ms
-    wanted = [] if is_last else follow_ups(view, rules)
+    wanted = [] if is_last else follow_ups(view, rules, is_dry=_dryness(view, documents, rules))
     at = Moment(now_ms, is_last, frozenset(call_of(each.fetch_id) for each in wanted))
     evidence = assess(view, documents, rules, at)
     stop_rules = stop_rules_for(view, rules)
@@ -57,6 +60,18 @@ def decide(
         return Decision(verdict, evidence, at)
     is_over = not wanted and not evidence.outstanding
     return Decision(verdict, evidence, at, wanted, following if is_over else ())
+
+
+def _dryness(
+    view: JobView, documents: Mapping[str, Document], rules: Rules
+) -> Callable[[CallView], bool]:
+    """Return the test of a call's own pages, each call by itself."""
+
+    def test(call: CallView) -> bool:
+        own = arrived_documents(call.in_order(), documents)
+        return is_dry(view, call, Reading(own, rules.verify), rules.stop.quiet_arrivals)
+
+    return test
 
 
 def _following(view: JobView, evidence: Evidence, rules: StopRules) -> tuple[PlannedCall, ...]:

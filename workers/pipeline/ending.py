@@ -106,8 +106,8 @@ def _settle_told(tools: Toolbox, job_id: str, view: JobView) -> None:
     for fetch in view.fetches():
         if fetch.finished is not None:
             tools.ledger.settle(f"{job_id}|{fetch.fetch_id}", spent_on(fetch.finished))
-    for judged in view.judged.values():
-        tools.ledger.settle(hold_of(job_id, judged.number), cost_of_judging(judged))
+    for screened in view.screened.values():
+        tools.ledger.settle(hold_of(job_id, screened.number), cost_of_judging(screened))
 
 
 def _waiters(job_id: str, view: JobView) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from signal_search.contracts.query import Constraints
 
 from scoring.date_range import date_range, lies_within
 from scoring.identity import site_of
-from workers.pipeline.state import FetchView, JobView
+from workers.pipeline.state import FetchView, JobView, spent_on_answers
 
 
 def arrived_documents(
@@ -79,7 +79,11 @@ def usage_of(view: JobView) -> Usage:
                 spent["fetches"] += end.paid
                 spent["bytes"] += end.bytes if end.paid else 0
                 spent["documents"] += len(end.documents)
+    asked, told = spent_on_answers(view)
+    judged = view.judged
     return Usage(
+        judge_requests=asked + (judged is not None),
+        model_tokens=told + (judged.tokens if judged is not None else 0),
         tokens=sum(each.finished.tokens for each in view.fetches() if each.finished is not None),
         calls=sum(each["calls"] for each in by_source.values()),
         searches=sum(each.started.searches for each in view.calls.values() if each.started),

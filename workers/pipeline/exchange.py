@@ -50,12 +50,16 @@ _ASK_AGAIN_S = 0.1
 
 @dataclass(frozen=True)
 class Finished:
-    """What is kept of a fetch, how long its host rests (milliseconds), and why, if for longer than usual."""
+    """What is kept of a fetch, how long its host rests (milliseconds), and why, if for longer than usual.
+
+    ended_s: when the reply was there, by the monotonic clock; the pause counts from then (None: from its completion).
+    """
 
     kept: Kept
     pause_ms: int = 0
     suspend_ms: int = 0
     suspend_reason: str = ""
+    ended_s: float | None = None
 
     @property
     def outcome(self) -> FetchOutcome:
@@ -172,6 +176,7 @@ class Exchanges:
             return Postponed()
         async with self._held(claim):
             made = await self._fetcher.fetch(request, record, stored)
+            ended_s = self._clock.monotonic()
             if isinstance(made, NeedsRobots):
                 return await self._read_robots(claim, made.url)
             if isinstance(made, Over) and made.was_dropped:
@@ -179,7 +184,8 @@ class Exchanges:
                 await self.frontier.postpone(claim, pause_ms=pause_ms)
                 return Postponed()
             keep = await self._kept(request, made, stored)
-            return await self._finish(claim, request, made, with_sitemaps(request, keep, record))
+            keep = with_sitemaps(request, keep, record)
+            return await self._finish(claim, request, made, keep, ended_s)
 
     async def _record(self, request: Request) -> RobotsRecord | None:
         return None if request.kind == "api" else await self._robots.load(origin_of(request.url))
@@ -259,13 +265,18 @@ class Exchanges:
         return Kept(reply=reply, fresh_ms=made.fresh_ms)
 
     async def _finish(
-        self, claim: Claim, request: Request, made: Fetched | Unchanged | Over, kept: Kept
+        self,
+        claim: Claim,
+        request: Request,
+        made: Fetched | Unchanged | Over,
+        kept: Kept,
+        ended_s: float,
     ) -> Finished:
         if made.pacing.verdict == "unsent":
             return Finished(kept)
         failure = made.outcome if isinstance(made, Over) else kept.reply.outcome
-        rests = await self._rests.after(request, claim.host, made.pacing, failure)
-        return Finished(with_until(kept, rests[1], self._clock.now_ms()), *rests)
+        rests = await self._rests.after(request, claim.host, made.pacing, failure, ended_s=ended_s)
+        return Finished(with_until(kept, rests[1], self._clock.now_ms()), *rests, ended_s)
 
 
 def _is_origin_failure(made: Over) -> bool:

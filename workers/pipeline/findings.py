@@ -8,6 +8,7 @@ from signal_search.contracts.finding import Claim, Span
 from signal_search.contracts.plan import Plan, SubQuestion
 from signal_search.contracts.query import SourcePrefs
 
+from scoring.claims.opinion import Judge
 from scoring.claims.split import statements
 from scoring.claims.verdict import verify_prepared
 from scoring.passages import Passage, estimate_tokens, is_statement, title_share
@@ -28,7 +29,10 @@ _Speaking = tuple[tuple[Passage, ...], Ranked]
 
 @dataclass(frozen=True)
 class Statement:
-    """A finding in the making: the document it was drawn from, its spans in text order, its verified claims."""
+    """A finding in the making: the document it was drawn from, its spans in text order, its verified claims.
+
+    said: the words of the caller's agent, which the claims were taken from; empty for a quotation. note: its label.
+    """
 
     question: SubQuestion
     ranked: Ranked
@@ -36,11 +40,13 @@ class Statement:
     claims: tuple[Claim, ...]
     share: float
     also: tuple[str, ...] = ()
+    said: str = ""
+    note: str = ""
 
     @property
     def text(self) -> str:
-        """Return the quoted sentences, joined."""
-        return " ".join(each.quote.strip() for each in self.spans)
+        """Return the quoted sentences, joined, or the words that they bear out."""
+        return self.said or " ".join(each.quote.strip() for each in self.spans)
 
     @property
     def question_ids(self) -> tuple[str, ...]:
@@ -55,8 +61,12 @@ def find_statements(
     *,
     now_ms: int,
     prefs: SourcePrefs,
+    judge: Judge | None = None,
 ) -> tuple[list[Statement], Mapping[str, Ranked]]:
-    """Return the statements, question by question, and each document's ranking for its best question."""
+    """Return the statements, question by question, and each document's ranking for its best question.
+
+    The judge is asked about claims that the rules leave open.
+    """
     reading = Reading(documents, rules.verify)
     found: list[Statement] = []
     best: dict[str, Ranked] = {}
@@ -70,12 +80,17 @@ def find_statements(
             if known is None or known.score.relevance.value < each.score.relevance.value:
                 best[each.document.doc_id] = each
         left = rules.verify.max_claims - sum(len(each.claims) for each in found)
-        found.extend(_of_question(question, kept, reading, rules, left))
+        found.extend(_of_question(question, kept, reading, rules, left, judge))
     return _distinct(found), best
 
 
 def _of_question(
-    question: SubQuestion, ranked: Sequence[Ranked], reading: Reading, rules: Rules, left: int
+    question: SubQuestion,
+    ranked: Sequence[Ranked],
+    reading: Reading,
+    rules: Rules,
+    left: int,
+    judge: Judge | None,
 ) -> Iterator[Statement]:
     speaking = [(reading.passages(question, each.document), each) for each in ranked]
     speaking = [(found, each) for found, each in speaking if found and found[0].share >= SPEAKS]
@@ -84,7 +99,7 @@ def _of_question(
         if left <= 0:
             return
         spans = _chosen(passages, rules.passage_tokens)
-        claims = _verified(spans, each.document, reading, rules)[:left]
+        claims = _verified(spans, each.document, reading, rules, judge)[:left]
         left -= len(claims)
         yield Statement(question, each, spans, claims, passages[0].share)
 
@@ -130,10 +145,13 @@ def _verified(
     document: Document,
     reading: Reading,
     rules: Rules,
+    judge: Judge | None,
 ) -> tuple[Claim, ...]:
     texts = dict.fromkeys(part.text for span in spans for part in statements(span.quote))
     return tuple(
-        verify_prepared(text, reading.ready, own_doc_ids={document.doc_id}, rules=rules.verify)
+        verify_prepared(
+            text, reading.ready, own_doc_ids={document.doc_id}, rules=rules.verify, judge=judge
+        )
         for text in texts
     )
 

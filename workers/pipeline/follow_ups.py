@@ -3,7 +3,7 @@
 Pure, and decided per call from that call's own replies, so that it does not matter which host was quicker.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -35,14 +35,19 @@ _FOR_WHOLE_HOST = frozenset(
 )
 
 
-def follow_ups(view: JobView, rules: Rules) -> list[Wanted]:
-    """Return the fetches that the replies so far call for and that were not decided yet."""
+def follow_ups(
+    view: JobView, rules: Rules, *, is_dry: Callable[[CallView], bool] = lambda _: False
+) -> list[Wanted]:
+    """Return the fetches that the replies so far call for and that were not decided yet.
+
+    `is_dry` says of a call that its site has been read enough; its links are not followed any further.
+    """
     if view.plan is None:
         return []
     wanted: list[Wanted] = []
     for call in view.calls.values():
         own = list(_of_replies(call, rules))
-        if not own and not call.is_open:
+        if not own and not call.is_open and _may_go_on(call, rules) and not is_dry(call):
             own.extend(_of_site(view.plan, call, rules))
         wanted.extend(own)
     return wanted
@@ -122,21 +127,35 @@ def _hops(fetch: FetchView) -> int:
     return hops
 
 
-def _of_site(plan: Plan, call: CallView, rules: Rules) -> Iterator[Wanted]:
-    """Yield the most promising link of a site, if it has one that is worth a request."""
-    arrived = [each for each in call.in_order() if each.queued and each.queued.request.site]
-    refused = [each.finished for each in call.in_order() if each.was_refused and each.finished]
-    pages = [each for each in arrived if each.queued and each.queued.request.kind == "page"]
+def _may_go_on(call: CallView, rules: Rules) -> bool:
+    """Say whether a call is a site's and within the limits of its crawl."""
+    pages, refused = _pages(call), _refused(call)
     read = sum(each.has_arrived for each in pages)
     tries = len(pages) + len(refused)
     if not pages or read >= rules.site.max_pages or tries >= _TRIES * rules.site.max_pages:
-        return
-    if any(each.reason in _FOR_WHOLE_HOST for each in refused):
-        return
-    best = _best_link(plan, arrived, {_address(each.url) for each in refused}, rules)
+        return False
+    return all(each.reason not in _FOR_WHOLE_HOST for each in refused)
+
+
+def _pages(call: CallView) -> list[FetchView]:
+    return [each for each in _of_crawl(call) if each.queued and each.queued.request.kind == "page"]
+
+
+def _of_crawl(call: CallView) -> list[FetchView]:
+    return [each for each in call.in_order() if each.queued and each.queued.request.site]
+
+
+def _refused(call: CallView) -> list[FetchFinished]:
+    return [each.finished for each in call.in_order() if each.was_refused and each.finished]
+
+
+def _of_site(plan: Plan, call: CallView, rules: Rules) -> Iterator[Wanted]:
+    """Yield the most promising link of a site, if it has one that is worth a request."""
+    refused = {_address(each.url) for each in _refused(call)}
+    best = _best_link(plan, _of_crawl(call), refused, rules)
     if best is not None:
         link, depth, relevance = best
-        last = pages[-1].queued
+        last = _pages(call)[-1].queued
         if last is not None:
             fetch_id = f"{call.call.id}#{_next_number(call)}"
             yield Wanted(

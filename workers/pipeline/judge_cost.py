@@ -1,7 +1,7 @@
 """What a request to the judge is reserved for, and what it cost in the end."""
 
 from signal_search.contracts.budget import Amounts, Dimension
-from signal_search.contracts.trace import Judged
+from signal_search.contracts.trace import Screened
 
 
 def hold_of(job_id: str, number: int) -> str:
@@ -14,10 +14,10 @@ def most_of_judging(attempts: int, tokens: int) -> Amounts:
     return {Dimension.JUDGE_REQUESTS: attempts, Dimension.MODEL_TOKENS: tokens}
 
 
-def cost_of_judging(judged: Judged) -> Amounts:
+def cost_of_judging(screened: Screened) -> Amounts:
     """Return what a request cost: the attempts that were made; the tokens the server reports, else the estimate."""
-    said = judged.said
-    estimate = judged.tokens if said.attempts else 0
+    said = screened.said
+    estimate = screened.tokens if said.attempts else 0
     return {
         Dimension.JUDGE_REQUESTS: said.attempts,
         Dimension.MODEL_TOKENS: said.tokens or estimate,

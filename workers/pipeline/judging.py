@@ -1,22 +1,33 @@
 """The action Judge: paid for first, asked once, and written down before anything else is made of the answer."""
 
+from dataclasses import replace
+
+import msgspec
 from signal_search.contracts.adaptive_plan import AdaptiveFrame
 from signal_search.contracts.budget import Dimension
-from signal_search.contracts.judging import Judgements
-from signal_search.contracts.trace import Answered, Delegated, Judged
-from signal_search.errors import Broken
+from signal_search.contracts.judging import Judgements, Screen, ScreenAnswer
+from signal_search.contracts.query import DelegationKind
+from signal_search.contracts.trace import DelegationLapsed, Screened
+from signal_search.errors import Broken, Postpone
 
 from budget.ledger import Short
 from infra.job_store import StoredJob
 from workers.judges.drivers import open_judge
+from workers.pipeline.adaptive_job import request_of
+from workers.pipeline.delegating import Asking, Reach, is_open, offer_of
 from workers.pipeline.judge_cost import cost_of_judging, hold_of, most_of_judging
 from workers.pipeline.purses import levels_of
 from workers.pipeline.state import JobView
 from workers.screening.actions import Judge
+from workers.screening.answers import read_answers
 from workers.toolbox import Toolbox
 
 _LEASE_MS = 180_000
 _OFFLINE = frozenset({"rule", "delegate"})  # drivers that send nothing from here
+_LAPSED = {
+    "budget": "budget_calls",
+    "declined": "declined",
+}  # of a delegation -> what the judge's error is called
 
 
 def ask_judge(tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge) -> bool:
@@ -29,7 +40,7 @@ def ask_judge(tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge) -
     if frame is None:
         raise Broken
     if frame.driver == "delegate":
-        said = _delegated(tools, stored, view, wanted)
+        said = _delegated(tools, stored, view, frame, wanted)
         if said is None:
             return False
         _write(tools, stored, frame, wanted, said)
@@ -41,8 +52,7 @@ def ask_judge(tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge) -
 
 def awaits_answer(view: JobView) -> bool:
     """Say whether a delegation of the job is open."""
-    judged = {str(number) for number in view.judged}
-    return any(name not in view.answered and name not in judged for name in view.delegated)
+    return any(is_open(view, name) for name in view.delegations)
 
 
 def _asked(
@@ -73,9 +83,9 @@ def _is_open(tools: Toolbox, job_id: str) -> bool:
 def _write(
     tools: Toolbox, stored: StoredJob, frame: AdaptiveFrame, wanted: Judge, said: Judgements
 ) -> None:
-    entry = Judged(
+    entry = Screened(
         at_ms=tools.clock.now_ms(),
-        key=f"judged:{wanted.number}",
+        key=f"screened:{wanted.number}",
         number=wanted.number,
         phase=wanted.request.phase,
         driver=frame.driver,
@@ -87,25 +97,25 @@ def _write(
 
 
 def _delegated(
-    tools: Toolbox, stored: StoredJob, view: JobView, wanted: Judge
+    tools: Toolbox, stored: StoredJob, view: JobView, frame: AdaptiveFrame, wanted: Judge
 ) -> Judgements | None:
-    """Return the caller's answer, or that it came too late; None while there is time."""
-    name, now_ms = str(wanted.number), tools.clock.now_ms()
-    answered: Answered | None = view.answered.get(name)
-    if answered is not None:
-        return answered.said
-    asked = view.delegated.get(name)
-    if asked is not None:
-        return Judgements(error="timeout", attempts=0) if now_ms > asked.until_ms else None
-    until_ms = now_ms + int(tools.settings.adaptive.delegate_timeout_s * 1000)
-    entry = Delegated(
-        at_ms=now_ms,
-        key=f"delegated:{name}",
-        id=name,
-        phase=wanted.request.phase,
-        until_ms=min(until_ms, stored.spec.deadline_ms),
-        state=wanted.request.state,
-        questions=wanted.request.questions,
-    )
-    tools.log.append(stored.spec.id, entry)
-    return None
+    """Return the caller's answer, or why there is none; None while there is time."""
+    name, request = f"screen.{wanted.number}", wanted.request
+    own = offer_of((DelegationKind.SCREEN,), request_of(stored).budget)
+    offer = replace(own, most=frame.limits.judge_calls)
+    asking = Asking(tools, stored.spec.id, view, Reach(stored.spec.deadline_ms), offer)
+    question = Screen(phase=request.phase, state=request.state, questions=request.questions)
+    try:
+        said = asking.answer(name, question)
+    except Postpone:
+        return None
+    if isinstance(said, ScreenAnswer):
+        return read_answers(request.questions, msgspec.to_builtins(said.answers), attempts=0)
+    return Judgements(error=_why_none(asking.view, name), attempts=0)
+
+
+def _why_none(view: JobView, name: str) -> str:
+    known = view.delegations.get(name)
+    end = known.closed if known is not None else None
+    reason = end.reason if isinstance(end, DelegationLapsed) else ""
+    return _LAPSED.get(reason, "timeout")

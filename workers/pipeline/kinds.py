@@ -4,6 +4,7 @@ from signal_search.contracts.job import (
     AdaptiveSpec,
     AnySpec,
     JobSpec,
+    ResearchSpec,
     RetrieveSpec,
     SearchSpec,
     SurveySpec,
@@ -11,6 +12,7 @@ from signal_search.contracts.job import (
 from signal_search.errors import Broken
 
 from workers.pipeline.adaptive_job import AdaptiveJob
+from workers.pipeline.research_job import ResearchJob
 from workers.pipeline.retrieve_job import RetrieveJob
 from workers.pipeline.search_job import SearchJob
 from workers.pipeline.strategy import Strategy
@@ -21,6 +23,7 @@ _KINDS: dict[type[JobSpec], Strategy] = {
     SearchSpec: SearchJob(),
     SurveySpec: SurveyJob(),
     AdaptiveSpec: AdaptiveJob(),
+    ResearchSpec: ResearchJob(),
 }
 
 

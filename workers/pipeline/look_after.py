@@ -39,7 +39,7 @@ def _look_after(tools: Toolbox, job_id: str) -> bool:
 def _mend_main(tools: Toolbox, stored: StoredJob) -> bool:
     """Make the step that carries the job on, or ring it when nobody else would."""
     job_id = stored.spec.id
-    task = "plan" if stored.state in _UNPLANNED else "reduce"
+    task = "plan" if _is_unplanned(tools, stored) else "reduce"
     step_id = f"{job_id}/{task}"
     standing = tools.steps.standing(step_id)
     if standing == "due" or _has_moved(tools, stored):
@@ -49,6 +49,13 @@ def _mend_main(tools: Toolbox, stored: StoredJob) -> bool:
     else:
         tools.bell(task, step_id)
     return True
+
+
+def _is_unplanned(tools: Toolbox, stored: StoredJob) -> bool:
+    """Say whether the plan is still to be made; a job that waits for its caller may do so on either side of it."""
+    if stored.state is JobState.DELEGATED:
+        return fold(entry for _id, entry in tools.log.read(stored.spec.id)).planned is None
+    return stored.state in _UNPLANNED
 
 
 def _has_moved(tools: Toolbox, before: StoredJob) -> bool:

@@ -1,7 +1,8 @@
 """Questions of a job to the operator's model: within the job's time, and paid for like everything else.
 
-The tokens of token, tenant and deployment are held before the call and settled with what the model reported. The job's
-own limits are looked at, not held: it asks at most twice, once before its purse is open.
+The tokens of token, tenant and deployment are held before the call and settled with what the model reported, all of
+them where it reported nothing. The job's own limits are looked at, not held: it asks at most twice, once before its
+purse is open.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from signal_search.errors import JudgeFailed
 
 from budget.ledger import Short
 from infra.job_store import StoredJob
-from infra.llm import Prompt, ask
+from infra.llm import Prompt, ask, charged
 from infra.llm_reply import Completion
 from infra.settings import Search
 from workers.pipeline.purses import levels_of, open_shared
@@ -46,12 +47,12 @@ def asking(tools: Toolbox, stored: StoredJob, name: str, limits: Amounts) -> Ask
         reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=_LEASE_MS)
         if isinstance(reserved, Short):
             raise JudgeFailed("The budget does not suffice.", code="budget")
-        used = 0
+        used = most = cost[Dimension.MODEL_TOKENS]
         try:
             completion = ask(tools.settings, tools.clock, prompt)
-            used = completion.tokens
+            used = charged(completion, most)
         except JudgeFailed as error:
-            used = error.tokens
+            used = charged(error, most)
             raise
         finally:
             spent = {Dimension.JUDGE_REQUESTS: 1, Dimension.MODEL_TOKENS: used}

@@ -12,7 +12,7 @@ from signal_search.contracts.job import AnySpec
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import SourceOutcome, StopReason
 from signal_search.contracts.source import FetchState, SkipReason
-from signal_search.contracts.trace import FetchFinished
+from signal_search.contracts.trace import DelegationLapsed, FetchFinished
 from signal_search.errors import BadReply
 
 from infra.clock import iso_until
@@ -145,10 +145,15 @@ def warnings_of(
 
 
 def degradations_of(view: JobView) -> tuple[str, ...]:
-    """Return what is missing although it was planned, counted by source and reason."""
+    """Return what is missing although it was planned or offered, counted by source or delegation and reason."""
     counts: Counter[tuple[str, str]] = Counter()
     for call in view.calls.values():
         counts.update((call.call.source_id, each.reason) for each in troubles_of(view, call))
+    for each in view.delegations.values():
+        if isinstance(each.closed, DelegationLapsed):
+            counts[f"delegation {each.closed.kind}", each.closed.reason] += 1
+    if view.judged is not None and view.judged.error:
+        counts["judge of the operator", view.judged.error] += 1
     return tuple(
         f"{source_id}: {reason}" + (f" ({number} times)" if number > 1 else "")
         for (source_id, reason), number in counts.items()

@@ -3,10 +3,10 @@
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.trace import Planned
-from signal_search.errors import Refused
+from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
-from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.attempt import Leave, Next, Rest
 from workers.pipeline.crawl import ask_at_once
 from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
@@ -31,7 +31,11 @@ def plan(tools: Toolbox, step_id: str) -> Next:
         end_job(tools, job_id, JobEvent.FAIL, error=error)
         return Leave()
     made = fold(entry for _id, entry in tools.log.read(job_id)).plan
-    made = made or _make(tools, stored, strategy)
+    try:
+        made = made or _make(tools, stored, strategy)
+    except Postpone as later:  # the caller is asked; it rings when it answers
+        tools.store.transition(job_id, JobEvent.DELEGATE)
+        return Rest(max(1, later.until_ms - tools.clock.now_ms()))
     open_purses(tools, stored, made)
     # Before the calls, that ring it: until then it has nothing to look at.
     recheck_ms = int(tools.settings.queue.recheck_s * 1000)

@@ -1,13 +1,19 @@
 """From a stopped job to its result: pure, so that the same log gives the same bytes on any machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.finding import Conflict, Finding, Uncertainty
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import CitedSource, Result
-from signal_search.contracts.trace import Stopped
+from signal_search.contracts.trace import (
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
+    Judged,
+    Stopped,
+)
 from signal_search.errors import Broken
 
 from infra.clock import iso
@@ -16,15 +22,19 @@ from scoring.claims.evidence import prepare
 from scoring.claims.faithfulness import faithfulness_of, uncertainties
 from scoring.confidence import Confidence, ConfidenceParts, confidence_of
 from scoring.rank import Ranked
+from workers.pipeline.draft import drafted, evidence_of, stopped_in
 from workers.pipeline.evidence import usage_of
-from workers.pipeline.findings import Statement, find_statements
+from workers.pipeline.findings import Statement
+from workers.pipeline.heeding import heed
+from workers.pipeline.judges import judge_of
 from workers.pipeline.outcomes import degradations_of, outcomes_of, warnings_of
 from workers.pipeline.rules import Rules
-from workers.pipeline.state import JobView, fold, retrieve_request
+from workers.pipeline.state import JobView, fold
 from workers.pipeline.trace import trace_of
 from workers.synthesis.answer import write_answer
 
 _MAX_CONFLICTS = 10
+_ASKED_AFTER = (Delegated, DelegationAnswered, DelegationLapsed, Judged)
 
 
 def publish(view: JobView, documents: Mapping[str, Document], rules: Rules) -> Result:
@@ -35,7 +45,7 @@ def publish(view: JobView, documents: Mapping[str, Document], rules: Rules) -> R
     """
     view = _until_stopped(view)
     plan, spec = view.require()
-    evidence = [documents[each] for each in _stopped(view).evidence if each in documents]
+    evidence = evidence_of(view, documents)
     answer = _Answer(view, rules, evidence)
     usage = usage_of(view)
     return Result(
@@ -49,17 +59,17 @@ def publish(view: JobView, documents: Mapping[str, Document], rules: Rules) -> R
         confidence_reasons=answer.confidence.reasons,
         token_used=usage.tokens,
         usage=usage,
-        exhausted=_stopped(view).stop.exhausted,
+        exhausted=stopped_in(view).stop.exhausted,
         tier_used=plan.tier,
         intent=plan.intent,
         language=plan.language,
-        stop=_stopped(view).stop,
+        stop=stopped_in(view).stop,
         faithfulness=answer.faithful.share,
         claims_true=answer.faithful.true,
         claims_total=answer.faithful.total,
         uncertainties=answer.open_points,
         conflicts=answer.conflicts,
-        source_outcomes=outcomes_of(view, documents, _stopped(view).evidence),
+        source_outcomes=outcomes_of(view, documents, stopped_in(view).evidence),
         warnings=warnings_of(plan, [each.document for each in answer.cited], evidence, spec),
         degradations=degradations_of(view),
         trace=trace_of(view),
@@ -70,21 +80,27 @@ class _Answer:
     """The parts of an answer, each built on the ones before."""
 
     def __init__(self, view: JobView, rules: Rules, evidence: Sequence[Document]) -> None:
-        plan, spec = view.require()
-        stopped = _stopped(view)
-        prefs = retrieve_request(spec).constraints.source_prefs
-        found, ranked = find_statements(plan, evidence, rules, now_ms=stopped.at_ms, prefs=prefs)
-        statements = _within(found, plan.max_sources)
+        plan, _spec = view.require()
+        stopped = stopped_in(view)
+        heeded = heed(view, drafted(view, evidence, rules, judge_of(view)), evidence, rules)
+        draft, statements = heeded.draft, heeded.draft.statements
         self._language = plan.language
-        self.cited = _cited(statements)
-        self.sources = tuple(_source(at, each.document) for at, each in enumerate(self.cited, 1))
-        self.scores = tuple(ranked.get(each.document.doc_id, each).score for each in self.cited)
+        self.cited = draft.cited
+        self.sources = _sources(self.cited, heeded.dois)
+        self.scores = tuple(
+            draft.ranked.get(each.document.doc_id, each).score for each in self.cited
+        )
         self.confidence = _confidence(statements, self.cited, stopped, plan.language)
         self.findings = _findings(statements, self.cited, rules)
         claims = [claim for each in self.findings for claim in each.claims]
         self.faithful = faithfulness_of(claims)
-        self.conflicts = _conflicts(self.cited, rules)
-        self.open_points = (*uncertainties(claims), *_unanswered(plan, statements))
+        found = _conflicts(self.cited, rules)
+        self.conflicts = (*found, *_disputed(heeded.disputes, found))
+        self.open_points = (
+            *uncertainties(claims),
+            *heeded.open_points,
+            *_unanswered(plan, statements),
+        )
 
     def text(self) -> str:
         """Return the answer as Markdown."""
@@ -99,39 +115,12 @@ class _Answer:
 
 
 def _until_stopped(view: JobView) -> JobView:
-    """Return the state as it was when the decision fell: replies that came later do not count."""
-    entries = []
-    for entry in view.entries:
-        entries.append(entry)
-        if isinstance(entry, Stopped):
-            break
-    return fold(entries)
-
-
-def _stopped(view: JobView) -> Stopped:
-    if view.stopped is None:
+    """Return the state as it was when the decision fell: of what came later, only what was asked about it counts."""
+    at = next((n for n, each in enumerate(view.entries) if isinstance(each, Stopped)), None)
+    if at is None:
         raise Broken
-    return view.stopped
-
-
-def _within(statements: Sequence[Statement], max_sources: int) -> list[Statement]:
-    """Return the statements whose documents fit the source limit, best question order first."""
-    kept: list[Statement] = []
-    allowed: dict[str, None] = {}
-    for each in statements:
-        doc_id = each.ranked.document.doc_id
-        if doc_id in allowed or len(allowed) < max_sources:
-            allowed[doc_id] = None
-            kept.append(each)
-    return kept
-
-
-def _cited(statements: Sequence[Statement]) -> list[Ranked]:
-    """Return the documents that are cited, in order of first citation: exactly these become references."""
-    first: dict[str, Ranked] = {}
-    for each in statements:
-        first.setdefault(each.ranked.document.doc_id, each.ranked)
-    return list(first.values())
+    before, after = view.entries[: at + 1], view.entries[at + 1 :]
+    return fold([*before, *(each for each in after if isinstance(each, _ASKED_AFTER))])
 
 
 def _findings(
@@ -164,6 +153,8 @@ def _finding(statement: Statement, numbers: Mapping[str, int], opposing_below: f
 
 
 def _label(statement: Statement, is_weak: bool) -> str:  # noqa: FBT001
+    if statement.note:
+        return statement.note
     contradicted = any(each.contradicting for each in statement.claims)
     if is_weak and contradicted:
         return "opposing"
@@ -212,6 +203,26 @@ def _conflicts(cited: Sequence[Ranked], rules: Rules) -> tuple[Conflict, ...]:
     return tuple(conflicts)
 
 
+def _disputed(
+    disputes: Sequence[tuple[Statement, Statement]], found: Sequence[Conflict]
+) -> Iterator[Conflict]:
+    """Yield what the caller's model calls a contradiction and the rules did not find already."""
+    known = {frozenset((each.stronger, each.weaker)) for each in found}
+    for pair in disputes:
+        sides = sorted(pair, key=lambda each: (-each.ranked.score.weighted, each.spans[0].url))
+        spans = [each.spans[0] for each in sides]
+        if frozenset(spans) not in known:
+            weights = [each.ranked.score.weighted for each in sides]
+            yield Conflict(
+                topic=sides[0].question.text,
+                kind="judged",
+                stronger=spans[0],
+                weaker=spans[1],
+                stronger_weight=weights[0],
+                weaker_weight=weights[1],
+            )
+
+
 def _unanswered(plan: Plan, statements: Sequence[Statement]) -> tuple[Uncertainty, ...]:
     answered = {question_id for each in statements for question_id in each.question_ids}
     return tuple(
@@ -221,7 +232,15 @@ def _unanswered(plan: Plan, statements: Sequence[Statement]) -> tuple[Uncertaint
     )
 
 
-def _source(number: int, document: Document) -> CitedSource:
+def _sources(cited: Sequence[Ranked], dois: Mapping[str, str]) -> tuple[CitedSource, ...]:
+    """Return the references in order of first citation; a DOI that was resolved is attached to its work."""
+    return tuple(
+        _source(at, each.document, dois.get(each.document.doc_id, ""))
+        for at, each in enumerate(cited, 1)
+    )
+
+
+def _source(number: int, document: Document, resolved: str) -> CitedSource:
     return CitedSource(
         number=number,
         doc_id=document.doc_id,
@@ -239,7 +258,7 @@ def _source(number: int, document: Document) -> CitedSource:
         volume=document.volume,
         issue=document.issue,
         pages=document.pages,
-        doi=document.doi,
+        doi=document.doi or resolved,
         arxiv_id=document.arxiv_id,
         work_type=document.work_type,
         language=document.language,

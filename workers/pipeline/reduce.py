@@ -6,7 +6,7 @@ import msgspec
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent, JobState
 from signal_search.contracts.trace import Assessed, Expanded, Stopped
-from signal_search.errors import Refused
+from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
 from workers.pipeline.attempt import Leave, Next, Rest
@@ -52,8 +52,7 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     else:
         _ring_again(tools, step_id, view)
     if view.stopped is not None:
-        _publish(tools, stored, view, rules, documents)
-        return Leave()
+        return _publish(tools, stored, view, rules, documents)
     tools.store.transition(job_id, JobEvent.DELEGATE if awaits_answer(view) else JobEvent.CRAWL)
     return Rest(_wake_ms(tools, view))
 
@@ -182,20 +181,26 @@ def _publish(
     view: JobView,
     rules: Rules,
     documents: Mapping[str, Document],
-) -> None:
-    if view.stopped is None:
-        return
-    stop = view.stopped.stop
+) -> Next:
+    """End the job with its result; rest instead while the caller may still answer something that it depends on."""
     strategy = strategy_of(stored.spec)
-    if strategy.prepare(tools, view, documents, rules):
-        view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    try:
+        if strategy.prepare(tools, view, documents, rules):
+            view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+    except Postpone as later:
+        tools.store.transition(stored.spec.id, JobEvent.DELEGATE)
+        return Rest(max(1, later.until_ms - tools.clock.now_ms()))
+    if view.stopped is None:
+        return Leave()
     try:
         result = strategy.publish(view, documents, rules)
     except Refused as error:
         end_job(tools, stored.spec.id, JobEvent.FAIL, error=error)
-        return
+        return Leave()
     post_outcomes(tools, result.source_outcomes)
-    end_job(tools, stored.spec.id, strategy.event(result.stop or stop), result=result)
+    stop = result.stop or view.stopped.stop
+    end_job(tools, stored.spec.id, strategy.event(stop), result=result)
+    return Leave()
 
 
 def _wake_ms(tools: Toolbox, view: JobView) -> int:

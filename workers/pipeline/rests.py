@@ -57,17 +57,24 @@ class Rests:
         return await self._memory.rest_ms(host)
 
     async def after(
-        self, request: Request, host: str, pacing: Pacing, outcome: FetchOutcome
+        self,
+        request: Request,
+        host: str,
+        pacing: Pacing,
+        outcome: FetchOutcome,
+        *,
+        ended_s: float | None = None,
     ) -> tuple[int, int, str]:
         """Return pause, suspension (both in milliseconds) and its reason; remember all three. Never raises.
 
-        A challenge in place of the content is a refusal too, whatever its status.
+        The pause counts from `ended_s` of the monotonic clock, when the reply was there (default: now). A challenge in
+        place of the content is a refusal too, whatever its status.
         """
         if outcome.reason == SkipReason.CHALLENGE and pacing.verdict == "fine":
             pacing = replace(pacing, verdict="limited")
         pacing = replace(pacing, stated_s=max(pacing.stated_s or 0.0, outcome.parsed.pause_s))
         pause_ms = await self._pause_ms(request, host, pacing)
-        self._remember(host, pause_ms)
+        self._remember(host, pause_ms, ended_s)
         suspend_ms = await self._suspension_ms(host, pacing)
         if suspend_ms <= pause_ms and pacing.verdict == "fine":
             return pause_ms, 0, ""
@@ -111,12 +118,13 @@ class Rests:
                 failures = await self._memory.failed(host)
         return suspension_ms(pacing, failures, self._settings.politeness)
 
-    def _remember(self, host: str, pause_ms: int) -> None:
+    def _remember(self, host: str, pause_ms: int, from_s: float | None = None) -> None:
         """Remember in this process when a host may be asked again, should the store forget it."""
         if len(self._free_at) > _FORGET_AFTER:
             now = self._clock.monotonic()
             self._free_at = {name: at for name, at in self._free_at.items() if at > now}
-        self._free_at[host] = self._clock.monotonic() + pause_ms / 1000
+        since_s = self._clock.monotonic() if from_s is None else from_s
+        self._free_at[host] = since_s + pause_ms / 1000
 
 
 def _reason(pacing: Pacing, outcome: FetchOutcome) -> str:

@@ -1,22 +1,28 @@
 """The kind `retrieve`: a question is answered from evidence, in rounds, until more would not help."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec.structs import replace
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
+from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.result import Result, Stop, StopReason
 from signal_search.contracts.source import SourceQuery
 
 from infra.job_store import StoredJob
 from workers.pipeline.assess import counted_documents
+from workers.pipeline.consult_answer import consult
+from workers.pipeline.consult_plan import Around, consulted
 from workers.pipeline.decide import Decision, decide
+from workers.pipeline.delegating import Asking, Reach, offer_of, waited_ms
 from workers.pipeline.evidence import as_range, utc_day
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules
-from workers.pipeline.state import JobView, retrieve_request
+from workers.pipeline.state import JobView, fold, retrieve_request
+from workers.planning.decompose import Decomposition
 from workers.planning.expand import terms_for
 from workers.planning.planner import make_plan
 from workers.planning.rounds import rewrite
@@ -44,15 +50,18 @@ class RetrieveJob:
                 tools.registry.source(name)
 
     def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
-        settings = tools.settings
-        draft = make_plan(
-            retrieve_request(stored.spec),
-            sources=tools.registry.views(),
-            tiers=settings.tiers,
-            shared=tools.registry.is_shared,
-            clarify_below=settings.planning.clarify_below,
-        )
-        return replace(draft, deadline_ms=_deadline(tools, stored, draft))
+        request = retrieve_request(stored.spec)
+        if not request.delegate:
+            draft = _draft(tools, request)
+            return replace(draft, deadline_ms=_deadline(tools, stored, draft))
+        view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
+        reach = Reach(stored.spec.deadline_ms, tools.settings.delegation.plan_share)
+        offer = offer_of(request.delegate, request.budget)
+        asking = Asking(tools, stored.spec.id, view, reach, offer)
+        draft = consulted(asking, request, partial(_draft, tools), _around(tools))
+        # The time of the tier begins when the caller has answered.
+        deadline_ms = _deadline(tools, stored, draft, waited_ms(asking.view))
+        return replace(draft, deadline_ms=deadline_ms)
 
     def ask(
         self, tools: Toolbox, plan: Plan, call: PlannedCall, source: Source, stored: StoredJob
@@ -87,8 +96,8 @@ class RetrieveJob:
     def prepare(
         self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> bool:
-        """Ask nothing: an answer is worded here."""
-        return False
+        """Ask who judges, and the caller what it can answer; an answer is worded here."""
+        return consult(tools, view, documents, rules)
 
     def publish(self, view: JobView, documents: Mapping[str, Document], rules: Rules) -> Result:
         return publish(view, documents, rules)
@@ -103,12 +112,31 @@ class RetrieveJob:
         return JobEvent.DEGRADE if stop.reason in _PARTIAL else JobEvent.SUCCEED
 
 
-def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan) -> int:
+def _draft(tools: Toolbox, request: RetrieveRequest, outline: Decomposition | None = None) -> Plan:
+    return make_plan(
+        request,
+        sources=tools.registry.views(),
+        tiers=tools.settings.tiers,
+        shared=tools.registry.is_shared,
+        clarify_below=tools.settings.planning.clarify_below,
+        outline=outline,
+    )
+
+
+def _around(tools: Toolbox) -> Around:
+    return Around(
+        sources=tools.registry.views(),
+        widths={name: each.width for name, each in tools.settings.tiers.items()},
+        clarify_below=tools.settings.planning.clarify_below,
+    )
+
+
+def _deadline(tools: Toolbox, stored: StoredJob, draft: Plan, waited_ms: int = 0) -> int:
     spec = stored.spec
     if retrieve_request(spec).constraints.deadline_s is not None:
         return spec.deadline_ms
     seconds = tools.settings.jobs.deadline_s[draft.tier.value]
-    return min(spec.deadline_ms, spec.created_at_ms + int(seconds * 1000))
+    return min(spec.deadline_ms, spec.created_at_ms + waited_ms + int(seconds * 1000))
 
 
 def _all_terms(plan: Plan) -> tuple[str, ...]:

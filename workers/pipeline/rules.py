@@ -70,6 +70,8 @@ def stop_rules_for(view: JobView, rules: Rules) -> StopRules:
         agreement=max(1, min(stop.agreement, sources)),
         min_sources=max(1, min(stop.min_sources, sources)),
         quiet_arrivals=max(stop.quiet_arrivals, asked),
+        quiet_arrivals_wide=max(stop.quiet_arrivals_wide, asked),
+        saturated_arrivals=max(stop.saturated_arrivals, asked),
     )
 
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.hit import Hit
 
+from workers.hits import hits_of
 from workers.pipeline.state import CallView, JobView
 
 Answers = dict[str, list[Hit]]
@@ -37,35 +38,13 @@ def answer_of(view: JobView) -> str:
 
 
 def _ranked(call: CallView, documents: Mapping[str, Document]) -> list[Hit]:
-    hits = _hits(call, documents)
-    source = call.call.source_id
-    return [replace(each, source_id=source, rank=at) for at, each in enumerate(hits, 1)]
-
-
-def _hits(call: CallView, documents: Mapping[str, Document]) -> list[Hit]:
-    """Return the documents' hits, then those that are no evidence."""
-    ends = [each.finished for each in call.in_order() if each.finished is not None]
-    ids = dict.fromkeys(doc_id for end in ends for doc_id in end.documents)
-    of_documents = [hit_of(documents[each]) for each in ids if each in documents]
-    shown = {each.url for each in of_documents}
-    return of_documents + [each for end in ends for each in end.hits if each.url not in shown]
-
-
-def hit_of(document: Document) -> Hit:
-    """Return a document as a hit: its text without the title that it begins with is the snippet."""
-    text = document.text.removeprefix(document.title).strip()
-    return Hit(
-        url=document.url,
-        title=document.title,
-        snippet=text.lstrip(". \n"),
-        published=document.published,
-        language=document.language,
-        doi=document.doi,
-        arxiv_id=document.arxiv_id,
-        authors=document.authors,
-        container=document.container,
-        citations=document.citations,
-    )
+    """Return what a call found, request by request, each answer in its own order, each address once."""
+    source, found = call.call.source_id, dict[str, Hit]()
+    for end in (each.finished for each in call.in_order() if each.finished is not None):
+        known = [documents[each] for each in end.documents if each in documents]
+        for hit in hits_of(source, known, end.hits):
+            found.setdefault(hit.url, hit)
+    return [replace(each, rank=at) for at, each in enumerate(found.values(), 1)]
 
 
 def names_of(authors: Sequence[Author]) -> tuple[str, ...]:

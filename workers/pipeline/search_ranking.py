@@ -166,7 +166,11 @@ def by_formula(
     hits = tuple(
         _shown(candidates[at], known, ranked, place) for place, at in enumerate(ranked.order)
     )
-    shown = tuple(RankedHit(hit=known[each.url]) for each in hits if each.url in known)
+    shown = tuple(
+        RankedHit(hit=known[hit.url], order_score=score)
+        for hit, score in zip(hits, ranked.scores, strict=True)
+        if hit.url in known
+    )
     return Order(hits=hits, ranking=_used(ranked), shown=shown)
 
 

@@ -8,11 +8,12 @@ from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.source import FetchState
 from signal_search.contracts.trace import (
-    Answered,
     Assessed,
     CallRefused,
     CallStarted,
     Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Ended,
     Entry,
     Expanded,
@@ -21,6 +22,7 @@ from signal_search.contracts.trace import (
     Judged,
     LogEntry,
     Planned,
+    Screened,
     Stopped,
     Submitted,
 )
@@ -127,6 +129,14 @@ class CallView:
 
 
 @dataclass
+class AskedView:
+    """One question to the caller: as it was asked (None: it never was), and what became of it (None: it is open)."""
+
+    asked: Delegated | None = None
+    closed: DelegationAnswered | DelegationLapsed | None = None
+
+
+@dataclass
 class JobView:
     """All that is known of a job."""
 
@@ -136,11 +146,11 @@ class JobView:
     calls: dict[str, CallView] = field(default_factory=dict)
     assessments: list[Assessed] = field(default_factory=list)
     round: int = 1
-    judged: dict[int, Judged] = field(default_factory=dict)
-    delegated: dict[str, Delegated] = field(default_factory=dict)
-    answered: dict[str, Answered] = field(default_factory=dict)
     stopped: Stopped | None = None
     ended: Ended | None = None
+    delegations: dict[str, AskedView] = field(default_factory=dict)
+    judged: Judged | None = None
+    screened: dict[int, Screened] = field(default_factory=dict)
 
     @property
     def plan(self) -> Plan | None:
@@ -187,6 +197,13 @@ class JobView:
         return found
 
 
+def spent_on_answers(view: JobView) -> tuple[int, int]:
+    """Return how many questions the caller was asked, and the tokens it reported for its answers."""
+    asked = sum(each.asked is not None for each in view.delegations.values())
+    ends = [each.closed for each in view.delegations.values()]
+    return asked, sum(each.tokens for each in ends if isinstance(each, DelegationAnswered))
+
+
 def fold(entries: Iterable[LogEntry]) -> JobView:
     """Return the state that a log describes."""
     view = JobView()
@@ -201,10 +218,10 @@ def _apply(view: JobView, entry: Entry) -> None:
         _apply_fetch(view, entry)
     elif isinstance(entry, CallStarted | CallRefused):
         _apply_call(view, entry)
-    elif isinstance(entry, Judged | Delegated | Answered):
-        _apply_judge(view, entry)
     elif isinstance(entry, Planned | Expanded):
         _apply_plan(view, entry)
+    elif isinstance(entry, Delegated | DelegationAnswered | DelegationLapsed):
+        _apply_delegation(view, entry)
     else:
         _apply_life(view, entry)
 
@@ -217,17 +234,22 @@ def _apply_life(view: JobView, entry: Entry) -> None:
             view.assessments.append(entry)
         case Stopped():
             view.stopped = entry
+        case Judged():
+            view.judged = entry
+        case Screened():
+            view.screened.setdefault(entry.number, entry)
         case Ended():
             view.ended = entry
 
 
-def _apply_judge(view: JobView, entry: Judged | Delegated | Answered) -> None:
-    if isinstance(entry, Judged):
-        view.judged.setdefault(entry.number, entry)
-    elif isinstance(entry, Delegated):
-        view.delegated.setdefault(entry.id, entry)
-    else:
-        view.answered.setdefault(entry.id, entry)
+def _apply_delegation(
+    view: JobView, entry: Delegated | DelegationAnswered | DelegationLapsed
+) -> None:
+    if isinstance(entry, Delegated):
+        view.delegations.setdefault(entry.delegation.id, AskedView()).asked = entry
+        return
+    known = view.delegations.setdefault(entry.delegation_id, AskedView())
+    known.closed = known.closed or entry
 
 
 def _apply_plan(view: JobView, entry: Planned | Expanded) -> None:

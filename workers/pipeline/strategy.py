@@ -39,7 +39,11 @@ class Strategy(Protocol):
         ...
 
     def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
-        """Return the plan, its deadline included; what a model had to say about it too, so that it is asked once."""
+        """Return the plan, its deadline included; what a model had to say about it too, so that it is asked once.
+
+        Raises:
+            Postpone: the caller was asked something, and its answer may still come.
+        """
         ...
 
     def ask(
@@ -63,7 +67,11 @@ class Strategy(Protocol):
     def prepare(
         self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> bool:
-        """Ask, once the job has stopped, what its result needs from outside; True when the log has more since."""
+        """Ask, once the job has stopped, what its result needs from outside; True when the log has more since.
+
+        Raises:
+            Postpone: the caller was asked something, and its answer may still come.
+        """
         ...
 
     def publish(self, view: JobView, documents: Mapping[str, Document], rules: Rules) -> AnyResult:

@@ -7,12 +7,16 @@ from signal_search.contracts.trace import (
     Assessed,
     CallRefused,
     CallStarted,
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Entry,
     Expanded,
     FetchFinished,
     FetchQueued,
     Judged,
     Planned,
+    Screened,
     Stopped,
     Submitted,
 )
@@ -43,12 +47,12 @@ def _facts(entry: Entry) -> Facts:
             return "submitted", {"kind": entry.job.kind}
         case Planned():
             return _planned(entry)
-        case CallStarted():
-            return "call_started", {"call": entry.call_id, "source": entry.source_id}
-        case CallRefused():
-            return _refused(entry)
+        case CallStarted() | CallRefused():
+            return _call(entry)
         case FetchQueued() | FetchFinished():
             return _fetch(entry)
+        case Delegated() | DelegationAnswered() | DelegationLapsed() | Judged():
+            return _asked(entry)
         case _:
             return _decision(entry)
 
@@ -95,7 +99,9 @@ def _screened(plan: Plan, frame: AdaptiveFrame) -> dict[str, object]:
     }
 
 
-def _refused(entry: CallRefused) -> Facts:
+def _call(entry: CallStarted | CallRefused) -> Facts:
+    if isinstance(entry, CallStarted):
+        return "call_started", {"call": entry.call_id, "source": entry.source_id}
     return "call_refused", {
         "call": entry.call_id,
         "source": entry.source_id,
@@ -128,7 +134,7 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
     }
 
 
-def _judged(entry: Judged) -> dict[str, object]:
+def _reviewed(entry: Screened) -> dict[str, object]:
     said = entry.said
     return {
         "number": entry.number,
@@ -142,6 +148,31 @@ def _judged(entry: Judged) -> dict[str, object]:
     }
 
 
+def _asked(entry: Delegated | DelegationAnswered | DelegationLapsed | Judged) -> Facts:
+    match entry:
+        case Delegated():
+            asked = entry.delegation
+            return "delegated", {"delegation": asked.id, "kind": asked.kind}
+        case DelegationAnswered():
+            return "delegation_answered", {
+                "delegation": entry.delegation_id,
+                "kind": entry.kind,
+                "tokens": entry.tokens or None,
+            }
+        case DelegationLapsed():
+            return "delegation_lapsed", {
+                "delegation": entry.delegation_id,
+                "kind": entry.kind,
+                "reason": entry.reason,
+            }
+        case Judged():
+            return "judged", {
+                "claims": len(entry.pairs),
+                "error": entry.error,
+                "tokens": entry.tokens,
+            }
+
+
 def _decision(entry: Entry) -> Facts:
     match entry:
         case Assessed():
@@ -152,8 +183,8 @@ def _decision(entry: Entry) -> Facts:
                 "tokens": entry.tokens,
                 "verdict": entry.verdict,
             }
-        case Judged():
-            return "judged", _judged(entry)
+        case Screened():
+            return "screened", _reviewed(entry)
         case Expanded():
             return "expanded", {"round": entry.round, "why": entry.why}
         case Stopped():

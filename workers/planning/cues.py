@@ -32,7 +32,7 @@ _WORDINGS: dict[str, str] = {
     ),
     # Nouns whose answer is a field, not a value.
     "open": (
-        r"现状|进展|趋势|格局|生态|范式|流派|落地|分布|路线|演进|版图|玩家|方法与|方案与|应用(?:与|和|及)"
+        r"现状|进展|趋势|格局|生态|范式|流派|落地|分布|(?<![两二]条)路线|演进|版图|玩家|方法与|方案与|应用(?:与|和|及)"
         r"|\b(?:trends?|progress|paradigms?|ecosystem|developments?|adoption|approaches|state of|applications? and)\b"
         r"|\b(?:distribution of|deployments?|evolution|players|status quo)\b"
     ),
@@ -46,6 +46,7 @@ _WORDINGS: dict[str, str] = {
         r"|\b(?:impact|effect|influence|consequence|implication)s?\b.{0,50}\bon\b|\bhow (?:does|do|did"
         r"|would)\b.{3,60}\b(?:affect|influence|impact)\b"
         r"|\b(?:cause|causes|root cause) of\b"
+        r"|\bwhat (?:is|are|was)\b.{3,90}\b(?:sign|signal|indication|symptom)s? of\b"
     ),
     "choose": (
         r"(?:怎么|如何|怎样|咋|该|应该|应当)(?:选择|选型|挑选|取舍|抉择|权衡|决定|选(?=[\s，,。？?哪]|$))"
@@ -61,7 +62,7 @@ _WORDINGS: dict[str, str] = {
         r"|versus)(?![a-z])"
         r"|^比较|比较(?:一下|下)|(?:做|来|个)比较|的?比较\s*[？?。]?$|哪[个种款家](?:更|好|比较|最)|谁更"
         r"|更(?:好|快|强|适合|合适)"
-        r"|\bcompar(?:e|es|ed|ing|ison)\b|\bdiffer(?:s|ent|ence|ences)?\b|\bdistinction\b|\bdistinguish\b"
+        r"|\bcompar(?:e|es|ed|ing|ison)\b|\bdiffer(?:s|ent|ence|ences)?\b|\bdistinction\b|\bdistinguish(?:es|ed|ing)?\b"
         r"|\bcontrast\b|\b(?:stacks?|measures?) up (?:against|to)\b"
         r"|\bpros and cons\b|\btrade-?offs?\b|\badvantages and disadvantages\b"
         r"|\b(?:which|what)(?: \w+){0,4} (?:better|faster|cheaper|safer|stronger|more \w+|best)\b"
@@ -72,6 +73,8 @@ _WORDINGS: dict[str, str] = {
         r"|\bhow (?:do|to|can|should|would|might|could)\b|\bsteps? (?:to|for)\b|\btutorial\b|\bguide (?:to"
         r"|for)\b|\bways? (?:to|of|for)\b|: how\b"
     ),
+    # An activity as a heading ("Reading a file in X") asks how it is done, where it names an operation and a tool.
+    "doing": r"^[a-z]{3,}ing\b",
     # Managing something over time has no single right step.
     "manage": (
         r"控制|降低|压低|压(?:下|缩)|减少|节省|省.{0,8}(?:钱|费|成本|开支)|优化|提升|提高|改善|设计|规划"
@@ -178,13 +181,15 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
 _TERM_ZH = r"(?:[A-Za-z][A-Za-z+#.-]{1,15}|[\u4e00-\u9fff]{2,4}?)"
 _FILL_ZH = r"(?:之间|的|有|是|在|最|什么|何|哪些|哪里|核心|主要|根本|本质|基本|关键|上|到底|究竟|呢|吗|[\s，,])*"
 _TERM_EN = r"(?:an? |the )?[a-z+#.-]{2,}(?: [a-z+#.-]{2,})?"
+_ADVERB_EN = r"(?: (?:fundamentally|mainly|essentially))?"
 _TEXTBOOK = re.compile(
     rf"(?:请问|简述|说说|一句话|讲讲)?\s*{_TERM_ZH}\s*(?:和|与|跟|同|、"
     rf"|vs\.?)\s*{_TERM_ZH}{_FILL_ZH}(?:区别|不同|差别|区分){_FILL_ZH}[？?。]?"
     rf"|.{{0,40}}\b(?:difference|differences|distinction|distinctions)\b (?:between|of) {_TERM_EN} (?:and"
     rf"|vs\.?) {_TERM_EN}\s*\??"
-    rf"|(?:[^,]{{0,25}}, )?how (?:do|does|are|is) {_TERM_EN} (?:and|from|different from"
-    rf"|differ from) {_TERM_EN}(?: (?:fundamentally|mainly|essentially))?(?: differ(?:ent)?)?\s*\??",
+    rf"|(?:[^,]{{0,25}}, )?how (?:do|does|are|is) {_TERM_EN} (?:differ(?:ent)? from {_TERM_EN}"
+    rf"|and {_TERM_EN}{_ADVERB_EN} differ(?:ent)?){_ADVERB_EN}\s*\??"
+    rf"|what{_ADVERB_EN} distinguishes {_TERM_EN} from {_TERM_EN}\s*\??",
     re.IGNORECASE,
 )
 _LIST = re.compile(

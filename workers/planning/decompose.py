@@ -15,7 +15,9 @@ from workers.planning.entities import split_entities
 from workers.planning.language import has_han
 from workers.planning.subject import subject_of
 
+# What is asked of each side of a comparison that names no dimension. Our words, not the caller's.
 DEFAULT_DIMENSION = "区别"
+DEFAULT_DIMENSION_EN = "strengths and limits"
 # A narrow order to study one point needs no aspects beside it.
 _BROAD = frozenset({"breadth", "span", "open"})
 _ASPECTS_ZH = ("综述", "最新进展", "应用案例")
@@ -156,7 +158,8 @@ _AXIS = re.compile(
 _AXIS_ON = re.compile(r"^(?P<entities>.+?)\s*在\s*(?P<axis>.+?)\s*(?:上|方面)(?:的)?$")
 _GRID_EN = (
     re.compile(
-        r"^compare (?:the )?(?P<what>[\w -]+?) (?:of|between) (?P<entities>.+)$", re.IGNORECASE
+        r"^compare (?:the )?(?P<what>(?:(?! in terms\b)[\w -])+?) (?:of|between) (?P<entities>.+)$",
+        re.IGNORECASE,
     ),
     re.compile(
         r"^(?:compare|comparing|comparison (?:of|between)) (?P<entities>.+?)(?: (?:on|in terms of|regarding"
@@ -229,7 +232,7 @@ def _cross_en(enumeration: str, what: str) -> Found:
     entities = tuple(re.sub(r"\s+differences?$", "", each) for each in split_entities(members))
     if not 2 <= len(entities) <= _MOST_SPLIT:
         return None
-    dimensions = split_entities(what) or ((f"as {role}",) if role else ("strengths and limits",))
+    dimensions = split_entities(what) or ((f"as {role}",) if role else (DEFAULT_DIMENSION_EN,))
     return entities, [Leaf(f"{e} {d}", f"{e}/{d}") for e in entities for d in dimensions]
 
 

@@ -11,6 +11,7 @@ from signal_search.contracts.plan import SubQuestion
 
 from scoring.need import ATTRIBUTES
 from scoring.text import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, chinese_words
+from workers.planning.decompose import DEFAULT_DIMENSION_EN
 from workers.planning.identifiers import find_identifiers
 from workers.planning.language import has_han, language_of
 from workers.planning.subject import subject_of
@@ -30,10 +31,19 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 
 def expand(question: SubQuestion) -> SubQuestion:
-    """Return the question with its search terms and identifiers; at most `MOST_TERMS` terms, best first."""
-    identifiers = tuple(each.value for each in find_identifiers(question.text))
-    terms = dict.fromkeys((*identifiers, *own_terms(question.text), *_translated(question.text)))
+    """Return the question with its search terms and identifiers; at most `MOST_TERMS` terms, best first.
+
+    A dimension that we added ourselves is no search term: a page about one side of a comparison need not hold it.
+    """
+    asked = _without_our_words(question)
+    identifiers = tuple(each.value for each in find_identifiers(asked))
+    terms = dict.fromkeys((*identifiers, *own_terms(asked), *_translated(asked)))
     return structs.replace(question, terms=tuple(terms)[:MOST_TERMS], identifiers=identifiers)
+
+
+def _without_our_words(question: SubQuestion) -> str:
+    is_ours = question.dimension.endswith(f"/{DEFAULT_DIMENSION_EN}")
+    return question.text.removesuffix(DEFAULT_DIMENSION_EN).strip() if is_ours else question.text
 
 
 def terms_for(question: SubQuestion, language: str) -> tuple[str, ...]:

@@ -58,6 +58,6 @@ _RULES: tuple[tuple[Intent, tuple[tuple[str, ...], ...]], ...] = (
     (Intent.WHY, (("cause",), ("choose",))),
     (Intent.COMPARE, (("compare",),)),
     (Intent.RESEARCH, (("howto", "manage", "actor"),)),
-    (Intent.HOWTO, (("howto",),)),
+    (Intent.HOWTO, (("howto",), ("doing", "operate", "tool"))),
     (Intent.LATEST, (("fresh",), ("now", "top"))),
 )

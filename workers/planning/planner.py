@@ -47,7 +47,7 @@ class TierLimits(Protocol):
     def bytes(self) -> int: ...
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of the deployment or of the wish
     request: RetrieveRequest,
     *,
     sources: Sequence[SourceView],
@@ -55,16 +55,18 @@ def make_plan(
     shared: Callable[[str], bool] = lambda _: False,
     ceilings: Mapping[str, int] | None = None,
     clarify_below: float = 0.6,
+    outline: Decomposition | None = None,
 ) -> Plan:
     """Plan a retrieve job.
 
     `tiers` by name (L0 to L3). `shared` says of a source id whether one call serves all sub-questions. Limits are the
     tier's, replaced by the request's own budget (an explicit 0 counts) and cut to `ceilings` where one is named.
+    `outline` takes the place of our own decomposition; the tier's width and its contrary sub-question stay.
     """
     asked = _read(request)
     tier = tiers[asked.tier.tier.value]
     most = request.constraints.max_sources or tier.max_sources
-    split, questions = _questions(asked, tier.width)
+    split, questions = _questions(asked, tier.width, outline)
     choice = _choose(asked, request, sources, most, shared)
     purse = _limits(tier, request.budget, ceilings or {})
     rounds = min(tier.max_rounds, purse[Dimension.ROUNDS])
@@ -105,12 +107,15 @@ def _read(request: RetrieveRequest) -> _Asked:
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def _questions(asked: _Asked, width: int) -> tuple[Decomposition, tuple[SubQuestion, ...]]:
+def _questions(
+    asked: _Asked, width: int, outline: Decomposition | None
+) -> tuple[Decomposition, tuple[SubQuestion, ...]]:
     """Split the question; L2 and L3 keep one place of their width for the contrary sub-question."""
     has_contrary = asked.tier.tier in {Tier.L2, Tier.L3} and width > 1
-    split = decompose(asked.text, width - has_contrary)
+    split = decompose(asked.text, width - has_contrary) if outline is None else outline
     found = split.questions
-    if has_contrary:
+    if has_contrary and not any(each.role == "contrary" for each in found):
+        found = found[: width - 1]
         found = (*found, contrary_question(asked.text, len(found) + 1))
     return split, tuple(expand(each) for each in found)
 

@@ -125,5 +125,5 @@ def _line(ranked: RankedHit, words: Language) -> str:
     parts += [f"— {escape(cut)}"] if cut else []
     parts += [f"({say('by_model', words)})"] if hit.by_model else []
     parts += [f"`[{', '.join(hit.source_ids)}]`"] if hit.source_ids else []
-    parts += [f"⭐{ranked.score.score:.2f}"] if ranked.score is not None else []
+    parts += [f"⭐{ranked.shown_score:.2f}"] if ranked.shown_score is not None else []
     return " ".join(parts)

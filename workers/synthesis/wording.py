@@ -6,13 +6,19 @@ Language = Literal["zh", "en"]
 
 TEXTS: dict[str, dict[Language, str]] = {
     "answer": {"en": "Answer", "zh": "先答"},
-    "according_to": {"en": "According to {title}", "zh": "据《{title}》"},
+    "according_to": {"en": "According to {title}", "zh": "据{title}"},
+    "titled": {"en": "{title}", "zh": "《{title}》"},
+    "dated": {"en": "{title} ({year})", "zh": "《{title}》（{year} 年）"},
     "by_question": {"en": "By sub-question", "zh": "分项"},
     "opposing": {
         "en": "An opposing view exists (weaker source)",
         "zh": "存在相反观点（低可信源）",
     },
     "conflict": {"en": "Sources disagree", "zh": "来源不一致"},
+    "retracted": {
+        "en": "Retracted or withdrawn, do not rely on it",
+        "zh": "已撤稿或撤回，不可采信",
+    },
     "unverified": {"en": "Not verified", "zh": "待核实"},
     "confidence": {"en": "Confidence", "zh": "置信度"},
     "nothing": {

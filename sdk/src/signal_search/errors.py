@@ -5,10 +5,11 @@ SignalSearchError
 │   ├── Unauthorized         401 unauthorized
 │   ├── Forbidden            403 forbidden
 │   ├── AddressRefused       403 address_refused
-│   ├── NotFound             404 not_found, job_not_found
+│   ├── NotFound             404 not_found, job_not_found, delegation_not_found
 │   ├── MethodNotAllowed     405 method_not_allowed
 │   ├── Conflict             409 job_unfinished, job_finished, job_failed, job_cancelled, job_expired,
-│   │                            idempotency_conflict, without_citations
+│   │                            idempotency_conflict, without_citations, delegation_answered,
+│   │                            delegation_late
 │   ├── Gone                 410 result_expired
 │   ├── BadEncoding          400 request_encoding
 │   ├── TooLarge             413 request_too_large, token_budget_exceeded
@@ -38,7 +39,7 @@ SignalSearchError
 │   └── StoreFailed          503 store_unavailable (Redis)
 └── Broken                   our own bug; an invariant did not hold               500 internal
 
-Postpone                     control flow, not an error: the pace said "not yet"
+Postpone                     control flow, not an error: a pace, or an answer that may come, says "not yet"
 
 A message never repeats input, keys or configuration.
 """
@@ -281,7 +282,7 @@ class Broken(SignalSearchError):
 
 
 class Postpone(Exception):
-    """The pace said "not yet": try this again at `until_ms` (epoch milliseconds)."""
+    """Not yet, said a pace or an answer that may still come: try again at `until_ms` (epoch milliseconds)."""
 
     def __init__(self, until_ms: int) -> None:
         """Remember when."""

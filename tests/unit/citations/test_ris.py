@@ -2,9 +2,11 @@
 
 import re
 
+import rispy
 from hypothesis import given
 from hypothesis import strategies as st
 from signal_search.citations import ris
+from signal_search.citations.works import one_line
 from signal_search.contracts.document import Author
 
 from tests.fakes.results import ARTICLE, a_result, a_source
@@ -44,8 +46,8 @@ def test_an_unknown_type_is_generic_and_never_undefined() -> None:
 
 
 def test_a_month_without_a_day_keeps_its_slashes() -> None:
-    assert "DA  - 2015/10/" in record(published="2015-10")
-    assert "DA  - 2015//" in record(published="2015")
+    assert "DA  - 2015/10//" in record(published="2015-10")
+    assert "DA  - 2015///" in record(published="2015")
 
 
 def test_an_author_with_a_comma_stays_whole() -> None:
@@ -77,3 +79,23 @@ def test_no_value_can_begin_or_end_a_record(title: str, family: str, container: 
     assert len(text.splitlines()) == len(lines)
     assert [line for line in lines if line.startswith(("TY", "ER"))] == ["TY  - ELEC", "ER  - "] * 2
     assert lines[0] == "TY  - ELEC"
+
+
+@given(hostile, st.lists(hostile, max_size=3), hostile)
+def test_an_independent_parser_reads_back_what_was_written(
+    title: str, bodies: list[str], container: str
+) -> None:
+    authors = tuple(Author(literal=each) for each in bodies)
+    source = a_source(title=title, authors=authors, container=container, published="2020-05")
+    first, second = rispy.loads(ris.write(a_result(sources=(source, ARTICLE))))
+    names = [one_line(each).strip(" ,;") for each in bodies]
+    assert first.get("authors", []) == [each for each in names if each]
+    assert first.get("title", "") == one_line(title)
+    assert first.get("secondary_title", "") == one_line(container)
+    assert (first["type_of_reference"], first["year"], first["date"]) == (
+        "ELEC",
+        "2020",
+        "2020/05//",
+    )
+    assert second["doi"] == ARTICLE.doi
+    assert (second["start_page"], second["end_page"], second["volume"]) == ("2712", "2735", "26")

@@ -13,7 +13,7 @@ from signal_search.contracts.adaptive_result import (
     ScreenedResult,
 )
 from signal_search.contracts.judging import Judgements
-from signal_search.contracts.trace import Judged
+from signal_search.contracts.trace import Screened
 
 RESULT = ScreenedResult(
     url="https://e.test/a",
@@ -93,11 +93,11 @@ def test_the_exit_code_tells_how_it_ended(
 
 
 def test_what_the_judge_did_is_a_line_of_progress() -> None:
-    entry = Judged(
+    entry = Screened(
         at_ms=0, key="k", number=1, phase="plan", driver="rule", tokens=5, said=Judgements()
     )
     assert describe(entry, Texts("en")) == "the judge answered 0 questions"
-    failed = Judged(
+    failed = Screened(
         at_ms=0,
         key="k",
         number=1,

@@ -64,7 +64,7 @@ def test_every_option_reaches_the_request(run: Run, gateway: WireGateway) -> Non
     ran = run(
         "retrieve", "什么是 WAL?", "--source", "arxiv", "--source", "site:https://a.org/", "--depth", "deep", "--tier", "L2",
         "--language", "zh", "--domain", "a.org", "--freshness", "py", "--max-sources", "7", "--budget", "900", "--deadline", "60.5",
-        "--boost", "b.org", "--block", "c.org",
+        "--boost", "b.org", "--block", "c.org", "--delegate", "entail",
     )  # fmt: skip
     assert ran.exit_code == 0
     assert json.loads(gateway.seen[0].body) == {
@@ -76,6 +76,7 @@ def test_every_option_reaches_the_request(run: Run, gateway: WireGateway) -> Non
         "budget": 900,
         "depth": "deep",
         "result_ttl_s": None,
+        "delegate": ["entail"],
     }  # fmt: skip
 
 

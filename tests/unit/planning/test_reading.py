@@ -178,3 +178,23 @@ def test_politeness_changes_nothing(text: str, wrap: str) -> None:
     plain, polite = read_intent(text), read_intent(wrap.format(text))
     assert polite.intent is plain.intent
     assert read_tier(wrap.format(text), polite.intent) == read_tier(text, plain.intent)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "tier"),
+    [
+        ("What distinguishes a mutex from a semaphore?", Intent.COMPARE, Tier.L0),
+        ("How do a list and a tuple differ?", Intent.COMPARE, Tier.L0),
+        ("As a message broker, how do Kafka and NATS compare?", Intent.COMPARE, Tier.L2),
+        ("What is a falling birth rate a symptom of in rich countries?", Intent.WHY, Tier.L2),
+        ("Sorting a csv file with pandas", Intent.HOWTO, Tier.L0),
+        ("Running shoes with carbon plates", Intent.FACT, Tier.L1),
+        ("研究光伏与风电两条路线的优劣", Intent.RESEARCH, Tier.L2),
+        ("研究光伏电池的技术路线", Intent.RESEARCH, Tier.L3),
+    ],
+)
+def test_kinds_of_wording_that_paraphrases_brought_up(
+    text: str, intent: Intent, tier: Tier
+) -> None:
+    found = read_intent(text)
+    assert (found.intent, read_tier(text, found.intent).tier) == (intent, tier)

@@ -286,3 +286,26 @@ def test_next_round_respects_what_is_left() -> None:
     assert next_round(a_plan(), {"q1"}, 2, 0) == ()
     assert next_round(a_plan(), {"q1"}, 3, 10) == ()
     assert next_round(a_plan(), set(), 2, 10) == ()
+
+
+# --- the words to search with -----------------------------------------------------------------------------------------
+
+
+def searched(question: str) -> list[tuple[str, ...]]:
+    return [expand(each).terms for each in decompose(question, 8).questions]
+
+
+def test_a_dimension_of_our_own_is_no_search_term() -> None:
+    """A page about green tea need not have the words strengths and limits to speak for its side."""
+    assert searched("Compare black tea and green tea") == [("black", "tea"), ("green", "tea")]
+    assert searched("Redis vs Memcached") == [("Redis",), ("Memcached",)]
+
+
+def test_the_same_words_of_the_caller_are_search_terms() -> None:
+    asked = "Compare black tea and green tea in terms of strengths"
+    assert searched(asked) == [("black", "tea", "strengths"), ("green", "tea", "strengths")]
+    texts = [
+        each.text
+        for each in decompose("Compare tea and coffee in terms of taste and price", 8).questions
+    ]
+    assert texts == ["tea taste", "tea price", "coffee taste", "coffee price"]

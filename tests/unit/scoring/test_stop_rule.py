@@ -90,32 +90,38 @@ def test_coverage_is_the_share_of_closed_questions() -> None:
     assert coverage_of(Evidence(tier=Tier.L2), RULES) == 0.0
 
 
-def test_four_quiet_arrivals_are_enough_and_failures_are_no_silence() -> None:
-    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 4)) is StopReason.NOTHING_NEW
-    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 3)) is None
-    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 3, FAILURE)) is None
-    assert reason(Tier.L2, arrivals=(NEWS, *[FAILURE] * 9)) is None
+@pytest.mark.parametrize(("tier", "enough"), [(Tier.L1, 4), (Tier.L2, 12), (Tier.L3, 12)])
+def test_quiet_arrivals_are_enough_and_failures_are_no_silence(tier: Tier, enough: int) -> None:
+    assert reason(tier, arrivals=(NEWS, *[SILENCE] * enough)) is StopReason.NOTHING_NEW
+    assert reason(tier, arrivals=(NEWS, *[SILENCE] * (enough - 1))) is None
+    assert reason(tier, arrivals=(NEWS, *[SILENCE] * (enough - 1), FAILURE)) is None
+    assert reason(tier, arrivals=(NEWS, *[FAILURE] * 99)) is None
 
 
 def test_empty_first_answers_are_no_saturation() -> None:
     assert reason(Tier.L2, arrivals=tuple([SILENCE] * 9)) is None
 
 
-def test_second_round_without_news() -> None:
+def test_second_round_without_any_new_document() -> None:
     arrivals = (NEWS, Arrival(new=0, round=2))
     later = {"arrivals": arrivals, "rounds": 2, "unmade": 1}
     assert reason(Tier.L2, outstanding=0, **later) is StopReason.NOTHING_NEW
     assert reason(Tier.L2, outstanding=1, **later) is None
     failed = (NEWS, Arrival(new=0, round=2, failed=True))
     assert reason(Tier.L2, arrivals=failed, rounds=2, unmade=1, outstanding=0) is None
+    unread = (NEWS, Arrival(new=0, fresh=1, round=2))
+    assert reason(Tier.L2, arrivals=unread, rounds=2, unmade=1, outstanding=0) is None
 
 
-def test_saturation_needs_two_sites_and_four_finds() -> None:
+def test_saturation_needs_two_sites_four_finds_and_silence() -> None:
     finds = (2, 2, 3, 2)
-    assert reason(Tier.L3, finds=finds, sites=3) is StopReason.SATURATED
-    assert reason(Tier.L3, finds=finds, sites=1) is None
-    assert reason(Tier.L3, finds=finds[:3], sites=3) is None
-    assert reason(Tier.L3, finds=(1, 1, 1, 1), sites=4) is None
+    silent = (NEWS, *[SILENCE] * 8)
+    assert reason(Tier.L3, arrivals=silent, finds=finds, sites=3) is StopReason.SATURATED
+    assert reason(Tier.L3, arrivals=silent, finds=finds, sites=1) is None
+    assert reason(Tier.L3, arrivals=silent, finds=finds[:3], sites=3) is None
+    assert reason(Tier.L3, arrivals=silent, finds=(1, 1, 1, 1), sites=4) is None
+    assert reason(Tier.L3, arrivals=silent[:-1], finds=finds, sites=3) is None
+    assert reason(Tier.L3, arrivals=(*silent, NEWS), finds=finds, sites=3) is None
 
 
 def test_judge_closes_the_gap_or_spares_the_search() -> None:
@@ -131,6 +137,13 @@ def test_ends_of_the_plan_are_told_apart() -> None:
     assert reason(Tier.L2, arrivals=(SILENCE,), **over) is StopReason.NO_EVIDENCE
     half = (QuestionEvidence(question_id="q1", sites=1),)
     assert reason(Tier.L2, arrivals=(NEWS,), questions=half, **over) is StopReason.PLAN_COMPLETE
+
+
+def test_a_plan_that_ends_in_silence_has_dried_up() -> None:
+    half = (QuestionEvidence(question_id="q1", sites=1),)
+    over = {"outstanding": 0, "unmade": 0, "questions": half}
+    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 4), **over) is StopReason.NOTHING_NEW
+    assert reason(Tier.L2, arrivals=(NEWS, *[SILENCE] * 3), **over) is StopReason.PLAN_COMPLETE
 
 
 def test_cancelled_goes_first() -> None:

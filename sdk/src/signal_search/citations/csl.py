@@ -3,7 +3,7 @@
 import msgspec
 
 from signal_search.citations.keys import citation_keys
-from signal_search.citations.names import authors_of, split_particle
+from signal_search.citations.names import authors_of, split_dropped, split_particle
 from signal_search.citations.works import Kind, date_parts, doi_of, kind_of, one_line, url_of
 from signal_search.contracts.document import Author
 from signal_search.contracts.result import CitedSource, Result
@@ -63,5 +63,11 @@ def _name(author: Author) -> dict[str, str]:
     if author.literal or not (author.family and author.given):
         return {"literal": author.literal or author.family or author.given}
     particle, family = split_particle(author.family)
-    name = {"family": family, "given": author.given, "non-dropping-particle": particle}
+    given, dropped = split_dropped(author.given)
+    name = {
+        "family": family,
+        "given": given,
+        "non-dropping-particle": particle,
+        "dropping-particle": dropped,
+    }
     return {part: value for part, value in name.items() if value}

@@ -15,6 +15,10 @@ _CJK = re.compile(
 )
 _PARTICLE = re.compile(r"^((?:[a-zà-öø-ÿ][\w'’.]*\s+)+)(?=\S)")
 
+# Behind a given name a lower-case word may be a name ("Ana maria"); these are none (CSL 1.0.2, names).
+_KNOWN = "(?:af|av|d'|da|das|de|del|della|den|der|di|do|dos|du|la|le|ten|ter|van|von|zu|zum|zur)"
+_DROPPED = re.compile(rf"^(.*?\S) ((?:{_KNOWN} )*{_KNOWN})$")
+
 
 def is_cjk(text: str) -> bool:
     """Say whether the whole text is written in Han characters, kana or hangul."""
@@ -60,6 +64,12 @@ def split_particle(family: str) -> tuple[str, str]:
     """Return (particle, rest): "van der Berg" gives ("van der", "Berg"), "Van Gogh" gives ("", "Van Gogh")."""
     match = _PARTICLE.match(family)
     return (match[1].strip(), family[match.end() :]) if match else ("", family)
+
+
+def split_dropped(given: str) -> tuple[str, str]:
+    """Return (rest, particle): "Alexander von" gives ("Alexander", "von"); only known particles behind a name count."""
+    match = _DROPPED.match(given)
+    return (match[1], match[2]) if match else (given, "")
 
 
 def authors_of(authors: tuple[Author, ...]) -> tuple[Author, ...]:

@@ -66,8 +66,8 @@ def _fields(source: CitedSource) -> Iterator[tuple[str, str]]:
 
 
 def _date(parts: tuple[int, ...]) -> str:
-    """Return yyyy/mm/dd; unknown parts stay empty between their slashes."""
+    """Return yyyy/mm/dd, or yyyy/mm// and yyyy///: where a part is missing, all slashes of the format stay."""
     if not parts:
         return ""
-    padded = [f"{part:02d}" for part in parts[1:]] + [""] * (3 - len(parts))
-    return f"{parts[0]:04d}/{padded[0]}/{padded[1]}"
+    known = "/".join([f"{parts[0]:04d}", *(f"{part:02d}" for part in parts[1:])])
+    return known if len(parts) == 3 else known + "/" * (4 - len(parts))

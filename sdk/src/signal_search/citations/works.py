@@ -115,11 +115,14 @@ def doi_of(source: CitedSource) -> str:
 
 
 def url_of(source: CitedSource) -> str:
-    """Return the address without TeX escapes; a resolver's `%2F` becomes the slash it stands for."""
+    """Return the address without TeX escapes; a resolver's `%2F` becomes the slash it stands for.
+
+    `<`, `>` and the double quote, which no address may hold (RFC 3986, appendix C), are percent-encoded.
+    """
     url = _TEX_ESCAPE.sub(r"\1", one_line(source.url))
     if _DOI_PREFIX.match(url):
         url = url.replace("%2F", "/").replace("%2f", "/")
-    return quote_unsafe(url)
+    return re.sub(r'[<>"]', lambda match: quote(match[0]), quote_unsafe(url))
 
 
 def quote_unsafe(text: str) -> str:

@@ -13,6 +13,7 @@ import typer
 
 from signal_search.cli.adaptive import adaptive
 from signal_search.cli.jobs import export, jobs_app
+from signal_search.cli.research import research_app
 from signal_search.cli.retrieve import EXIT_CODES, retrieve
 from signal_search.cli.search import search
 from signal_search.cli.survey import survey
@@ -51,6 +52,7 @@ def build_app(rooms: Iterable[EntryPoint] | None = None) -> typer.Typer:
     app.command(epilog=EXIT_CODES)(adaptive)
     app.command()(export)
     app.add_typer(jobs_app(), name="jobs")
+    app.add_typer(research_app(), name="research")
     for room in entry_points(group=GROUP) if rooms is None else rooms:
         _add(room, app)
     _merge_groups(app)

@@ -10,6 +10,7 @@ import typer
 
 from signal_search.citations.works import one_line
 from signal_search.cli.adaptive_render import adaptive_ending, adaptive_lines
+from signal_search.cli.delegations import answer, delegations
 from signal_search.cli.options import (
     FormatOption,
     GatewayOption,
@@ -25,12 +26,14 @@ from signal_search.cli.options import (
 )
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
+from signal_search.cli.research_render import research_lines
 from signal_search.cli.search_render import search_ending, search_lines, survey_lines
 from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Line, Terminal
 from signal_search.client import Client
 from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult
 from signal_search.errors import NotFound
@@ -48,6 +51,8 @@ def jobs_app() -> typer.Typer:
     app.command("result")(result)
     app.command("export")(export)
     app.command("bundle")(bundle)
+    app.command("delegations")(delegations)
+    app.command("answer")(answer)
     return app
 
 
@@ -160,7 +165,9 @@ def result(
 def _ending(found: AnyResult) -> int:
     if isinstance(found, Result):
         return ending(found)
-    return adaptive_ending(found) if isinstance(found, AdaptiveResult) else search_ending(found)
+    if isinstance(found, AdaptiveResult):
+        return adaptive_ending(found)
+    return ANSWERED if isinstance(found, ResearchResult) else search_ending(found)
 
 
 def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
@@ -170,6 +177,8 @@ def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
         return adaptive_lines(found, terminal.texts)
     if isinstance(found, SearchResult):
         return search_lines(found, terminal.texts, top=len(found.hits))
+    if isinstance(found, ResearchResult):
+        return research_lines(found)
     return survey_lines(found, terminal.texts, top=len(found.hits))
 
 

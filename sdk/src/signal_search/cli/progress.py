@@ -18,13 +18,16 @@ from signal_search.contracts.job import Job, Progress
 from signal_search.contracts.trace import (
     Assessed,
     CallRefused,
+    Delegated,
+    DelegationAnswered,
+    DelegationLapsed,
     Ended,
     Expanded,
     FetchFinished,
     FetchQueued,
-    Judged,
     LogEntry,
     Planned,
+    Screened,
     Stopped,
     Submitted,
 )
@@ -203,6 +206,23 @@ def _stopped(entry: Stopped, _texts: Texts) -> _Said:
     return "entry.stopped", {"text": one_line(entry.stop.text)}
 
 
+def _delegated(entry: Delegated, _texts: Texts) -> _Said:
+    asked = entry.delegation
+    seconds = (asked.deadline_ms - entry.at_ms) // 1000
+    return "entry.delegated", {"name": one_line(asked.id), "seconds": seconds}
+
+
+def _answered(entry: DelegationAnswered, _texts: Texts) -> _Said:
+    return "entry.delegation_answered", {"name": one_line(entry.delegation_id)}
+
+
+def _lapsed(entry: DelegationLapsed, texts: Texts) -> _Said:
+    return "entry.delegation_lapsed", {
+        "name": one_line(entry.delegation_id),
+        "reason": texts.lookup(f"delegation.{entry.reason}", one_line(entry.reason)),
+    }
+
+
 def _ended(entry: Ended, texts: Texts) -> _Said:
     return "entry.ended", {"state": texts(f"state.{entry.state.value}")}
 
@@ -212,11 +232,11 @@ def _why(reason: str, detail: str, texts: Texts) -> str:
     return f"{said} ({one_line(detail)})" if detail else said
 
 
-def _judged(entry: Judged, _texts: Texts) -> _Said:
+def _screened(entry: Screened, _texts: Texts) -> _Said:
     said = entry.said
     if said.error:
         return "entry.judge_failed", {"reason": one_line(said.error)}
-    return "entry.judged", {"count": len(said.nouls) + len(said.choices)}
+    return "entry.screened", {"count": len(said.nouls) + len(said.choices)}
 
 
 _VALUES: Mapping[type, Callable[[Any, Texts], _Said]] = {
@@ -227,7 +247,10 @@ _VALUES: Mapping[type, Callable[[Any, Texts], _Said]] = {
     FetchFinished: _finished,
     Assessed: _assessed,
     Expanded: _expanded,
-    Judged: _judged,
+    Screened: _screened,
     Stopped: _stopped,
+    Delegated: _delegated,
+    DelegationAnswered: _answered,
+    DelegationLapsed: _lapsed,
     Ended: _ended,
 }

@@ -23,7 +23,7 @@ from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
 from signal_search.cli.terminal import INTERRUPTED, Terminal
 from signal_search.client import Client
-from signal_search.contracts.query import Depth, Tier
+from signal_search.contracts.query import DelegationKind, Depth, Tier
 from signal_search.contracts.result import Result
 
 EXIT_CODES = (
@@ -66,6 +66,10 @@ TokenBudget = Annotated[int | None, _option("Soft limit of tokens.")]
 Deadline = Annotated[float | None, _option("Seconds the job may take.")]
 Timeout = Annotated[float | None, _option("Seconds to wait here; then the job is cancelled.")]
 Boost = Annotated[list[str] | None, _option("Lift a source or domain; repeatable.", metavar="NAME")]
+Delegate = Annotated[
+    list[DelegationKind] | None,
+    _option("Answer such questions of the job (see `jobs delegations`); repeatable."),
+]
 Block = Annotated[list[str] | None, _option("Drop a source or domain; repeatable.", metavar="NAME")]
 
 
@@ -83,6 +87,7 @@ def retrieve(
     timeout: Timeout = None,
     boost: Boost = None,
     block: Block = None,
+    delegate: Delegate = None,
     as_json: JsonOption = False,
     format_name: MaybeFormatOption = None,
     gateway: GatewayOption = None,
@@ -103,11 +108,11 @@ def retrieve(
         "deadline_s": deadline,
     }
     terminal = Terminal(lang)
-    asked = _Asked(question, constraints, budget, _DEPTHS[depth] if depth else None, timeout)
+    deep = _DEPTHS[depth] if depth else None
+    asked = _Asked(question, constraints, budget, deep, timeout, tuple(delegate or ()))
     with at_the_desk(terminal, gateway, redis, token) as client:
         result = _ask(client, asked, terminal, wanted=not no_progress)
-    _print(result, terminal, as_json=as_json, format_name=format_name)
-    raise typer.Exit(ending(result))
+    raise typer.Exit(_print(result, terminal, as_json=as_json, format_name=format_name))
 
 
 def _refuse_both(format_name: str | None, *, as_json: bool) -> None:
@@ -121,6 +126,7 @@ class _Asked(msgspec.Struct, frozen=True):
     budget: int | None
     depth: Depth | None
     timeout: float | None
+    delegate: tuple[DelegationKind, ...]
 
 
 def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> Result:
@@ -133,13 +139,15 @@ def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> 
                 depth=asked.depth,
                 timeout=asked.timeout,
                 on_progress=show,
+                delegate=asked.delegate,
             )
     except KeyboardInterrupt as error:
         terminal.note(terminal.texts("interrupted"), "yellow")
         raise typer.Exit(INTERRUPTED) from error
 
 
-def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: str | None) -> None:
+def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: str | None) -> int:
+    """Print the result and return the exit code that it stands for."""
     if as_json:
         typer.echo(msgspec.json.encode(result))
     elif format_name:
@@ -147,3 +155,4 @@ def _print(result: Result, terminal: Terminal, *, as_json: bool, format_name: st
     else:
         for line in lines_of(result, terminal.texts):
             terminal.say(line)
+    return ending(result)

@@ -1,9 +1,11 @@
 """The client: `retrieve` for one question, `Client` and `AsyncClient` for more."""
 
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from signal_search.client.asynchronous import AsyncClient
 from signal_search.client.blocking import Client
+from signal_search.client.delegates import Delegates
 from signal_search.client.following import Update
 from signal_search.client.http import AsyncHttpTransport, HttpTransport
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
@@ -16,6 +18,7 @@ __all__ = [
     "AsyncHttpTransport",
     "AsyncTransport",
     "Client",
+    "Delegates",
     "HttpTransport",
     "Transport",
     "Update",
@@ -37,6 +40,7 @@ def retrieve(  # noqa: PLR0913 - the signature is public and fixed; all but thre
     gateway_url: str | None = None,
     redis_url: str | None = None,
     token: str | None = None,
+    **delegates: Unpack[Delegates],
 ) -> Result:
     """Ask one question and return the result; see `Client.retrieve`.
 
@@ -51,4 +55,5 @@ def retrieve(  # noqa: PLR0913 - the signature is public and fixed; all but thre
             timeout=timeout,
             on_progress=on_progress,
             sources=sources,
+            **delegates,
         )

@@ -1,14 +1,18 @@
 """`AsyncClient`: Signal Search from asyncio. HTTP is native; transports that only block are carried by threads."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
+from signal_search.client.answering import LoopWorker
 from signal_search.client.bridge import Bridged, in_thread
+from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.http import AsyncHttpTransport
-from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
+from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
     AdaptiveOptions,
     SearchOptions,
@@ -21,9 +25,10 @@ from signal_search.client.searching import (
 from signal_search.client.timing import LoopTiming, Timing
 from signal_search.client.transport import AsyncTransport, JobList, open_transport, refuse_both
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.delegation import DelegationState
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
-from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.query import DelegationKind, Depth, RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
@@ -47,7 +52,7 @@ class AsyncClient:
         An embedded stack is started here and blocks for the seconds that takes.
         """
         chosen = transport or _open(gateway_url, redis_url, token)
-        self._desk = Desk(chosen, timing or LoopTiming())
+        self._desk = Desk(chosen, timing or LoopTiming(), LoopWorker())
 
     async def __aenter__(self) -> Self:
         return self
@@ -74,10 +79,54 @@ class AsyncClient:
         timeout: float | None = None,  # noqa: ASYNC109 - it cancels the job as well, which asyncio.timeout cannot
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
+        delegate: Sequence[DelegationKind | str] = (),
+        **delegates: Unpack[Delegates],
     ) -> Result:
         """Submit a job, follow it and return its result; see `Client.retrieve`."""
-        request = build_request(query, constraints, budget, depth=depth, sources=sources)
-        return await self._desk.retrieve(request, timeout, on_progress)
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=(*delegate, *kinds_of(delegates)),
+        )
+        return await self._desk.retrieve(request, timeout, on_progress, delegates)
+
+    async def attend(
+        self,
+        job_id: str,
+        *,
+        on_progress: Callable[[Update], object] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> AnyResult:
+        """Follow a job to its end, answer what it asks, and return its result; leaving does not cancel it."""
+        return await self._desk.attend(job_id, on_progress, delegates)
+
+    async def research(  # noqa: PLR0913 - all but two are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        budget: BudgetLike = None,
+        depth: Depth = "deep",
+        vault: str | Path | None = None,
+        refresh: bool = False,
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> Result:
+        """Research a question; see `Client.research`."""
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=kinds_of(delegates),
+        )
+        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        return await research(self._desk, wanted, on_progress, delegates)
 
     async def search(
         self,
@@ -159,6 +208,21 @@ class AsyncClient:
     async def bundle(self, job_id: str) -> bytes:
         """Return the job's log and documents as a zstd archive, for replay."""
         return await self._desk.bundle(job_id)
+
+    async def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        """Return what the job asked its caller so far, and what became of it."""
+        return await self._desk.delegations(job_id)
+
+    async def answer(
+        self,
+        job_id: str,
+        delegation_id: str,
+        answer: Mapping[str, object] | None,
+        *,
+        tokens: int = 0,
+    ) -> DelegationState:
+        """Answer one question by its schema, or decline it; see `Client.answer`."""
+        return await self._desk.answer(job_id, delegation_id, checked_reply(answer, tokens))
 
     async def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

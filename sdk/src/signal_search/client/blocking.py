@@ -1,13 +1,17 @@
 """`Client`: Signal Search from ordinary code."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
+from signal_search.client.answering import ThreadWorker
 from signal_search.client.bridge import Bridged, at_once, iterate_now, run_now
+from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
-from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
+from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
     AdaptiveOptions,
     SearchOptions,
@@ -20,9 +24,10 @@ from signal_search.client.searching import (
 from signal_search.client.timing import BlockingTiming, Timing
 from signal_search.client.transport import JobList, Transport, open_transport
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.delegation import DelegationState
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.outcome import AnyResult
-from signal_search.contracts.query import Depth, RetrieveRequest
+from signal_search.contracts.query import DelegationKind, Depth, RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
@@ -51,7 +56,7 @@ class Client:
             Unsupported: this installation lacks the transport.
         """
         chosen = transport or open_transport(gateway_url, redis_url, token)
-        self._desk = Desk(Bridged(chosen, at_once), timing or BlockingTiming())
+        self._desk = Desk(Bridged(chosen, at_once), timing or BlockingTiming(), ThreadWorker())
 
     def __enter__(self) -> Self:
         return self
@@ -78,18 +83,73 @@ class Client:
         timeout: float | None = None,
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
+        delegate: Sequence[DelegationKind | str] = (),
+        **delegates: Unpack[Delegates],
     ) -> Result:
         """Submit a job, follow it and return its result.
 
         timeout: seconds; when they pass, or on Ctrl-C, the job is cancelled. on_progress: called with every log entry
-        and sign of life. sources: the only sources to ask (ids, `site:URL`, `feed:URL`).
+        and sign of life. sources: the only sources to ask (ids, `site:URL`, `feed:URL`). delegates: the callables of
+        `Delegates`; they run here and answer what the job asks, which is nothing without them. delegate: kinds of
+        questions that somebody answers elsewhere, by `answer` or the command line.
 
         Raises:
             Invalid: a field is out of its bounds (before anything is sent).
             Failed: client_timeout, job_cancelled, job_expired, or what the job failed of.
         """
-        request = build_request(query, constraints, budget, depth=depth, sources=sources)
-        return run_now(self._desk.retrieve(request, timeout, on_progress))
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=(*delegate, *kinds_of(delegates)),
+        )
+        return run_now(self._desk.retrieve(request, timeout, on_progress, delegates))
+
+    def attend(
+        self,
+        job_id: str,
+        *,
+        on_progress: Callable[[Update], object] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> AnyResult:
+        """Follow a job to its end, answer what it asks, and return its result; leaving does not cancel it."""
+        return run_now(self._desk.attend(job_id, on_progress, delegates))
+
+    def research(  # noqa: PLR0913 - all but two are keywords
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        budget: BudgetLike = None,
+        depth: Depth = "deep",
+        vault: str | Path | None = None,
+        refresh: bool = False,
+        on_progress: Callable[[Update], object] | None = None,
+        sources: Sequence[str] | None = None,
+        **delegates: Unpack[Delegates],
+    ) -> Result:
+        """Research a question and return its result; `vault` is a folder to keep it in.
+
+        With a vault: leaving does not cancel the job, and the next call goes on with it; a finished one is read from
+        the folder unless `refresh` asks again, and `changes.json` says what is new. `outline_fn`, or else the edited
+        `outline.md`, decides which sub-questions are looked into.
+
+        Raises:
+            Invalid: a field is out of its bounds, or the vault is of another question.
+            Failed: what the job failed of.
+        """
+        request = build_request(
+            query,
+            constraints,
+            budget,
+            depth=depth,
+            sources=sources,
+            delegate=kinds_of(delegates),
+        )
+        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        return run_now(research(self._desk, wanted, on_progress, delegates))
 
     def search(
         self,
@@ -173,6 +233,27 @@ class Client:
     def bundle(self, job_id: str) -> bytes:
         """Return the job's log and documents as a zstd archive, for replay."""
         return run_now(self._desk.bundle(job_id))
+
+    def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        """Return what the job asked its caller so far, and what became of it."""
+        return run_now(self._desk.delegations(job_id))
+
+    def answer(
+        self,
+        job_id: str,
+        delegation_id: str,
+        answer: Mapping[str, object] | None,
+        *,
+        tokens: int = 0,
+    ) -> DelegationState:
+        """Answer one question by its schema; None declines it. tokens: what your model used.
+
+        Raises:
+            Invalid: the answer is not by the schema; `field` says where.
+            Conflict: `delegation_late` or `delegation_answered`.
+        """
+        reply = checked_reply(answer, tokens)
+        return run_now(self._desk.answer(job_id, delegation_id, reply))
 
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from signal_search.client.transport import JobList, LogLine, Transport
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
@@ -85,6 +86,14 @@ class Bridged:
 
     async def bundle(self, job_id: str) -> bytes:
         return await self._carry(self._to.bundle, job_id)
+
+    async def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        return await self._carry(self._to.delegations, job_id)
+
+    async def answer(
+        self, job_id: str, delegation_id: str, reply: DelegationReply
+    ) -> DelegationState:
+        return await self._carry(self._to.answer, job_id, delegation_id, reply)
 
     async def sources(self) -> tuple[SourceView, ...]:
         return await self._carry(self._to.sources)

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from signal_search.client.answering import Answering, Worker
+from signal_search.client.delegates import Delegates
 from signal_search.client.following import Follow, Following, Update
 from signal_search.client.replies import backoff_s, failure_of
 from signal_search.client.timing import Timing
 from signal_search.client.transport import AsyncTransport, JobList
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
@@ -53,10 +56,11 @@ def narrowed(result: AnyResult, kind: type[T]) -> T:
 class Desk:
     """The client's conduct over one transport."""
 
-    def __init__(self, transport: AsyncTransport, timing: Timing) -> None:
-        """Use the transport; the caller closes it."""
+    def __init__(self, transport: AsyncTransport, timing: Timing, worker: Worker) -> None:
+        """Use the transport; the caller closes it. `worker` runs the caller's callables."""
         self.transport = transport
         self._timing = timing
+        self._worker = worker
 
     async def call(
         self, ask: Callable[[], Awaitable[T]], patience: Patience = CALL, until: float | None = None
@@ -101,8 +105,11 @@ class Desk:
         request: RetrieveRequest,
         timeout_s: float | None,
         on_progress: Callable[[Update], object] | None,
+        delegates: Delegates | None = None,
     ) -> Result:
         """Submit, follow to the end and return the result; leaving earlier, by whatever way, cancels the job.
+
+        What the job asks on its way is answered by `delegates`.
 
         Raises:
             Failed: client_timeout, when `timeout_s` passed first.
@@ -110,14 +117,37 @@ class Desk:
         until = None if timeout_s is None else self._timing.monotonic() + timeout_s
         job = await self.submit(request, until=until)
         async with self._cancelled_unless_finished(job.id):
-            wish = Follow(until=until, refresh=on_progress is not None)
-            async with aclosing(self.follow(wish, job)) as updates:
-                async for update in updates:
-                    job = update.job
-                    if on_progress is not None:
-                        on_progress(update)
-                    self._check_time(until)
+            job = await self._attended(job, until, on_progress, delegates or {})
         return narrowed(await self.outcome(job), Result)
+
+    async def attend(
+        self,
+        job_id: str,
+        on_progress: Callable[[Update], object] | None,
+        delegates: Delegates,
+    ) -> AnyResult:
+        """Follow a job that runs already and return its result, answering what it asks; leaving does not cancel it."""
+        job = await self._attended(await self.job(job_id), None, on_progress, delegates)
+        return await self.outcome(job)
+
+    async def _attended(
+        self,
+        job: Job,
+        until: float | None,
+        on_progress: Callable[[Update], object] | None,
+        delegates: Delegates,
+    ) -> Job:
+        answering = Answering(self.transport, delegates, self._worker) if delegates else None
+        wish = Follow(until=until, refresh=on_progress is not None)
+        async with aclosing(self.follow(wish, job)) as updates:
+            async for update in updates:
+                job = update.job
+                if on_progress is not None:
+                    on_progress(update)
+                if answering is not None:
+                    await answering.hear(update)
+                self._check_time(until)
+        return job
 
     async def search(self, request: AnySearch, idempotency_key: str | None, kind: type[T]) -> T:
         """Search and return the result of `kind`; one that takes long is followed to its end.
@@ -208,6 +238,16 @@ class Desk:
     async def bundle(self, job_id: str) -> bytes:
         """Return the bundle."""
         return await self.call(lambda: self.transport.bundle(job_id))
+
+    async def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        """Return what the job asked so far."""
+        return await self.call(lambda: self.transport.delegations(job_id))
+
+    async def answer(
+        self, job_id: str, delegation_id: str, reply: DelegationReply
+    ) -> DelegationState:
+        """Answer one question; every retry says the same, so it is one answer."""
+        return await self.call(lambda: self.transport.answer(job_id, delegation_id, reply))
 
     async def sources(self) -> tuple[SourceView, ...]:
         """Return the registry."""

@@ -15,6 +15,7 @@ from signal_search.client import operations
 from signal_search.client.operations import Operation
 from signal_search.client.replies import TIMED_OUT, UNREACHABLE, error_of
 from signal_search.client.sse import EventStream
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
@@ -93,6 +94,12 @@ class HttpTransport:
     def bundle(self, job_id: str) -> bytes:
         return self._call(operations.bundle(job_id))
 
+    def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        return self._call(operations.delegations(job_id))
+
+    def answer(self, job_id: str, delegation_id: str, reply: DelegationReply) -> DelegationState:
+        return self._call(operations.answer(job_id, delegation_id, reply))
+
     def sources(self) -> tuple[SourceView, ...]:
         return self._call(operations.sources())
 
@@ -165,6 +172,14 @@ class AsyncHttpTransport:
 
     async def bundle(self, job_id: str) -> bytes:
         return await self._call(operations.bundle(job_id))
+
+    async def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
+        return await self._call(operations.delegations(job_id))
+
+    async def answer(
+        self, job_id: str, delegation_id: str, reply: DelegationReply
+    ) -> DelegationState:
+        return await self._call(operations.answer(job_id, delegation_id, reply))
 
     async def sources(self) -> tuple[SourceView, ...]:
         return await self._call(operations.sources())

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from signal_search.client.replies import read, read_result
 from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
@@ -36,6 +37,10 @@ class _Stateful(Struct, frozen=True):
 
 class _Sources(Struct, frozen=True):
     sources: tuple[SourceView, ...]
+
+
+class _Delegations(Struct, frozen=True):
+    delegations: tuple[DelegationState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,14 @@ def _jobs(body: bytes) -> tuple[tuple[Job, ...], str | None]:
 
 def _sources(body: bytes) -> tuple[SourceView, ...]:
     return read(body, _Sources).sources
+
+
+def _delegations(body: bytes) -> tuple[DelegationState, ...]:
+    return read(body, _Delegations).delegations
+
+
+def _delegation(body: bytes) -> DelegationState:
+    return read(body, DelegationState)
 
 
 def _text(body: bytes) -> str:
@@ -131,6 +144,19 @@ def export(job_id: str, name: str) -> Operation[str]:
 def bundle(job_id: str) -> Operation[bytes]:
     """GET /v1/jobs/{id}/bundle."""
     return Operation("GET", _address(job_id, "/bundle"), bytes)
+
+
+def delegations(job_id: str) -> Operation[tuple[DelegationState, ...]]:
+    """GET /v1/jobs/{id}/delegations."""
+    return Operation("GET", _address(job_id, "/delegations"), _delegations)
+
+
+def answer(job_id: str, delegation_id: str, reply: DelegationReply) -> Operation[DelegationState]:
+    """POST /v1/jobs/{id}/delegations/{did}; the same answer may be sent again."""
+    path = _address(job_id, f"/delegations/{quote(delegation_id, safe='')}")
+    headers = {"Content-Type": "application/json"}
+    body = msgspec.json.encode(reply)
+    return Operation("POST", path, _delegation, headers=headers, body=body)
 
 
 def sources() -> Operation[tuple[SourceView, ...]]:

@@ -87,7 +87,8 @@ def error_of(
         return class_of("", status)(
             f"the gateway answered with status {status}", retry_after_s=wait_s
         )
-    is_program = isinstance(detail.position, errors.Position)  # nothing else has such a place
+    # A span of an expression is a program's; its codes are the language's own and many.
+    is_program = isinstance(detail.position, errors.Position)
     kind = errors.ProgramError if is_program else class_of(detail.code, status)
     error = kind(
         detail.message,

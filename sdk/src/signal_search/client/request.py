@@ -8,7 +8,14 @@ import msgspec
 from msgspec import structs
 
 from signal_search.contracts.budget import Budget
-from signal_search.contracts.query import Constraints, Depth, RetrieveRequest, SourcePrefs
+from signal_search.contracts.delegation import DelegationReply
+from signal_search.contracts.query import (
+    Constraints,
+    DelegationKind,
+    Depth,
+    RetrieveRequest,
+    SourcePrefs,
+)
 from signal_search.errors import Invalid
 
 T = TypeVar("T")
@@ -26,8 +33,11 @@ def build_request(
     *,
     depth: Depth | None = None,
     sources: Sequence[str] | None = None,
+    delegate: Sequence[DelegationKind | str] = (),
 ) -> RetrieveRequest:
     """Return the request; `sources` are the only ones to ask and take the place of `source_prefs.only`.
+
+    delegate: what the caller answers while the job runs.
 
     Raises:
         Invalid: a value is out of its bounds; `field` says which.
@@ -35,8 +45,24 @@ def build_request(
     wanted = checked(constraints if constraints is not None else {}, Constraints, "constraints")
     if sources is not None:
         wanted = structs.replace(wanted, source_prefs=_only(wanted.source_prefs, sources))
-    given = {"query": query, "constraints": wanted, "budget": budget, "depth": depth}
+    given = {
+        "query": query,
+        "constraints": wanted,
+        "budget": budget,
+        "depth": depth,
+        "delegate": delegate,
+    }
     return checked(given, RetrieveRequest, "")
+
+
+def checked_reply(answer: Mapping[str, object] | None, tokens: int) -> DelegationReply:
+    """Return the reply that an answer makes; None declines.
+
+    Raises:
+        Invalid: it is no JSON object, or tokens is out of its bounds.
+    """
+    given = {"answer": answer, "decline": answer is None, "tokens": tokens}
+    return checked(given, DelegationReply, "")
 
 
 def _only(prefs: SourcePrefs, sources: Sequence[str]) -> SourcePrefs:

@@ -73,7 +73,16 @@ class HitScore(Struct, frozen=True, kw_only=True):
 
 
 class RankedHit(Struct, frozen=True, kw_only=True):
-    """A merged hit and its score; None where nothing was to be scored."""
+    """A merged hit and its score by intent; None where nothing was to be scored so.
+
+    order_score: what else ordered it, a formula or a caller's program: any finite number.
+    """
 
     hit: MergedHit
     score: HitScore | None = None
+    order_score: float | None = None
+
+    @property
+    def shown_score(self) -> float | None:
+        """Return the score that its place rests on; None where it has none."""
+        return self.order_score if self.score is None else self.score.score

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.result import Stop
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 
@@ -62,10 +63,12 @@ TRANSITIONS: dict[tuple[JobState, JobEvent], JobState] = {
     (JobState.QUEUED, JobEvent.PLAN): JobState.PLANNING,
     (JobState.PLANNING, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.PLANNING, JobEvent.REDUCE): JobState.REDUCING,
+    (JobState.PLANNING, JobEvent.DELEGATE): JobState.DELEGATED,
     (JobState.CRAWLING, JobEvent.REDUCE): JobState.REDUCING,
     (JobState.CRAWLING, JobEvent.DELEGATE): JobState.DELEGATED,
     (JobState.REDUCING, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.REDUCING, JobEvent.DELEGATE): JobState.DELEGATED,
+    (JobState.DELEGATED, JobEvent.PLAN): JobState.PLANNING,
     (JobState.DELEGATED, JobEvent.CRAWL): JobState.CRAWLING,
     (JobState.DELEGATED, JobEvent.REDUCE): JobState.REDUCING,
     **{
@@ -163,6 +166,12 @@ class AdaptiveSpec(JobSpec, frozen=True, kw_only=True, tag="adaptive"):
     request: AdaptiveRequest
 
 
-AnySpec = RetrieveSpec | SearchSpec | SurveySpec | AdaptiveSpec
+class ResearchSpec(JobSpec, frozen=True, kw_only=True, tag="research"):
+    """Evidence from the memory of one scope."""
+
+    request: ResearchRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec | ResearchSpec | AdaptiveSpec
 AnySearch = SearchRequest | SurveyRequest | AdaptiveRequest
-AnyRequest = RetrieveRequest | AnySearch
+AnyRequest = RetrieveRequest | AnySearch | ResearchRequest

@@ -1,8 +1,8 @@
 """What a judge is asked and what it may answer: closed questions, typed answers, nothing written freely."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Phase = Literal["plan", "source_judge", "keyword_judge"]
 
@@ -62,3 +62,37 @@ class Judgements(Struct, frozen=True, kw_only=True):
     error: str = ""
     attempts: int = 1
     tokens: int = 0
+
+
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class Screen(Struct, frozen=True, kw_only=True, tag_field="kind", tag="screen"):
+    """What an adaptive search asks when its caller is the judge: one logical request, as `JudgeRequest`."""
+
+    phase: Phase
+    state: dict[str, Any]
+    questions: Questions
+
+
+class NoulSaid(
+    Struct, frozen=True, kw_only=True, tag_field="type", tag="noul", forbid_unknown_fields=True
+):
+    """The probability of yes."""
+
+    noul: Share
+
+
+class ChoiceSaid(
+    Struct, frozen=True, kw_only=True, tag_field="type", tag="choice", forbid_unknown_fields=True
+):
+    """One of the options, and how sure that is where the judge can tell."""
+
+    choice: str
+    confidence: Share | None = None
+
+
+class ScreenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Answers by the ids of their questions, at least one; a question that is left out stays unknown."""
+
+    answers: dict[str, NoulSaid | ChoiceSaid]

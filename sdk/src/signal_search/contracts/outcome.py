@@ -4,16 +4,18 @@ import msgspec
 from msgspec import Struct
 
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
-AnyResult = Result | SearchResult | SurveyResult | AdaptiveResult
+AnyResult = Result | SearchResult | SurveyResult | ResearchResult | AdaptiveResult
 
 _TYPES: dict[str, type[AnyResult]] = {
     "retrieve": Result,
     "search": SearchResult,
     "survey": SurveyResult,
     "adaptive": AdaptiveResult,
+    "research": ResearchResult,
 }
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from signal_search.contracts.adaptive_plan import AdaptiveFrame
 from signal_search.contracts.query import Intent, Tier
+from signal_search.contracts.research import RouterResult
 from signal_search.contracts.scorer import RankingWeights
 from signal_search.contracts.search_plan import SearchPlan
 
@@ -67,7 +68,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The whole plan. `limits` is the purse by dimension, `tier_reason` says why this tier.
 
     deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
-    search: of a search or survey, adaptive: of an adaptive search; intent and tier say nothing there.
+    search: of a search or survey, adaptive: of an adaptive search; intent and tier say nothing there. research: what
+    the memory of a scope answered.
     """
 
     query: str
@@ -86,3 +88,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     search: SearchFrame | None = None
     adaptive: AdaptiveFrame | None = None
+    research: RouterResult | None = None

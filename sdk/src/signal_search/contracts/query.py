@@ -29,6 +29,22 @@ class Intent(StrEnum):
     VERIFY = "verify"
 
 
+class DelegationKind(StrEnum):
+    """What a job may ask of its caller's own model or person (`signal_search.contracts.delegation`)."""
+
+    TIER_CLASSIFY = "tier_classify"
+    CLARIFY = "clarify"
+    OUTLINE_CONFIRM = "outline_confirm"
+    ROUTE = "route"
+    CONFLICT_CHECK = "conflict_check"
+    ENTAIL = "entail"
+    AGENT_TASK = "agent_task"
+    DOI_RESOLVE = "doi_resolve"
+    EXECUTE = "execute"
+    RELEVANCE_JUDGE = "relevance_judge"
+    SCREEN = "screen"
+
+
 Depth = Literal["quick", "standard", "deep"]
 Name = Annotated[str, Meta(min_length=1, max_length=2048)]
 QueryText = Annotated[str, Meta(min_length=1, max_length=4000)]
@@ -58,10 +74,14 @@ class Constraints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class RetrieveRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A retrieve job as submitted. `budget` is a soft token limit or limits by dimension."""
+    """A retrieve job as submitted. `budget` is a soft token limit or limits by dimension.
+
+    delegate: what the caller can answer while the job runs; nothing else is asked, and without it nothing at all.
+    """
 
     query: QueryText
     constraints: Constraints = Constraints()
     budget: Limit | Budget | None = None
     depth: Depth | None = None
     result_ttl_s: Annotated[int, Meta(ge=60, le=2_592_000)] | None = None
+    delegate: Annotated[tuple[DelegationKind, ...], Meta(max_length=10)] = ()

@@ -3,14 +3,15 @@
 Appending is idempotent by `key`: the same key is stored once, so a step that runs twice leaves one trace.
 """
 
-from typing import Any
-
 from msgspec import Struct
 
+from signal_search.contracts.delegation import ClaimPassage, Delegation
+from signal_search.contracts.finding import Verdict
 from signal_search.contracts.hit import Hit
 from signal_search.contracts.job import AnySpec, JobState
-from signal_search.contracts.judging import Judgements, Phase, Questions
+from signal_search.contracts.judging import Judgements, Phase
 from signal_search.contracts.plan import Plan, PlannedCall
+from signal_search.contracts.query import DelegationKind
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
 from signal_search.errors import Position
@@ -133,8 +134,11 @@ class Summarised(Entry, frozen=True, kw_only=True, tag="summarised"):
     tokens: int = 0
 
 
-class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
-    """A judge answered the job's request of that number, or failed to. tokens: estimated before it was asked."""
+class Screened(Entry, frozen=True, kw_only=True, tag="screened"):
+    """The judge of an adaptive search answered its request of that number, or failed to.
+
+    tokens: estimated before it was asked.
+    """
 
     number: int
     phase: Phase
@@ -144,20 +148,38 @@ class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
 
 
 class Delegated(Entry, frozen=True, kw_only=True, tag="delegated"):
-    """The caller's model is asked, until a time (epoch milliseconds). state: what the questions are about."""
+    """The caller was asked something."""
 
-    id: str
-    phase: Phase
-    until_ms: int
-    state: dict[str, Any]
-    questions: Questions
+    delegation: Delegation
 
 
-class Answered(Entry, frozen=True, kw_only=True, tag="answered"):
-    """The caller's model answered a delegation; already checked against its questions."""
+class DelegationAnswered(Entry, frozen=True, kw_only=True, tag="delegation_answered"):
+    """The caller answered in time and by the question's schema. tokens: as the caller reported."""
 
-    id: str
-    said: Judgements
+    delegation_id: str
+    kind: DelegationKind
+    answer: dict[str, object]
+    tokens: int = 0
+
+
+class DelegationLapsed(Entry, frozen=True, kw_only=True, tag="delegation_lapsed"):
+    """The job goes on by its rules: `deadline`, `declined`, or not asked at all (`budget`, `no_time`)."""
+
+    delegation_id: str
+    kind: DelegationKind
+    reason: str
+
+
+class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
+    """The operator's model was asked about claims. verdicts: one for each pair; error: the code of why there are none.
+
+    tokens: as it reported.
+    """
+
+    pairs: tuple[ClaimPassage, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    error: str = ""
+    tokens: int = 0
 
 
 class Ended(Entry, frozen=True, kw_only=True, tag="ended"):
@@ -183,8 +205,10 @@ LogEntry = (
     | Expanded
     | Stopped
     | Summarised
-    | Judged
+    | Screened
     | Delegated
-    | Answered
+    | DelegationAnswered
+    | DelegationLapsed
+    | Judged
     | Ended
 )
