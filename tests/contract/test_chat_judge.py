@@ -9,7 +9,7 @@ from signal_search.contracts.judging import Judgements
 
 from infra.clock import SystemClock
 from infra.settings import Settings, load
-from tests.contract.test_judges import REQUEST
+from tests.contract.test_adaptive_judges import REQUEST
 from tests.fakes.scripted_model import Answer, said, scripted
 from workers.judges.openai_chat import ChatJudge
 
