@@ -9,10 +9,11 @@ from typing import Any, Protocol
 from msgspec import Struct
 from signal_search.contracts.budget import Budget, Dimension
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
-from signal_search.contracts.query import RetrieveRequest, Tier
+from signal_search.contracts.query import DelegationKind, RetrieveRequest, Tier
 from signal_search.contracts.source import SourceView
 
 from budget.policy import forecast, limits_for
+from workers.planning.aspects import by_aspects
 from workers.planning.choose_sources import IDENTIFIED, Choice, choose_sources, constraint_use
 from workers.planning.decompose import Decomposition, decompose, is_covered
 from workers.planning.expand import expand
@@ -61,12 +62,15 @@ def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of
 
     `tiers` by name (L0 to L3). `shared` says of a source id whether one call serves all sub-questions. Limits are the
     tier's, replaced by the request's own budget (an explicit 0 counts) and cut to `ceilings` where one is named.
-    `outline` takes the place of our own decomposition; the tier's width and its contrary sub-question stay.
+    `outline` takes the place of our own decomposition; the tier's width and its contrary sub-question stay. A research
+    (whoever offers to confirm the outline) that names no parts of its own is looked at from the default aspects.
     """
     asked = _read(request)
     tier = tiers[asked.tier.tier.value]
     most = request.constraints.max_sources or tier.max_sources
-    split, questions = _questions(asked, tier.width, outline)
+    split, questions = _questions(
+        asked, tier.width, outline or _aspects(asked, request, tier.width)
+    )
     choice = _choose(asked, request, sources, most, shared)
     purse = _limits(tier, request.budget, ceilings or {})
     rounds = min(tier.max_rounds, purse[Dimension.ROUNDS])
@@ -118,6 +122,13 @@ def _questions(
         found = found[: width - 1]
         found = (*found, contrary_question(asked.text, len(found) + 1))
     return split, tuple(expand(each) for each in found)
+
+
+def _aspects(asked: _Asked, request: RetrieveRequest, width: int) -> Decomposition | None:
+    """Return the default aspects of a research: a job whose caller confirms the outline. Others have none."""
+    if DelegationKind.OUTLINE_CONFIRM not in request.delegate:
+        return None
+    return by_aspects(asked.text, asked.tier.tier, width)
 
 
 def _choose(

@@ -1,0 +1,105 @@
+"""The aspects from which a research looks at a question that names no parts of its own. Pure.
+
+Five by default, as the design document has them: what it is, how it works, how it compares, where it stands, what is
+held against it. The last is the search for the other side that L2 and L3 make anyway.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+from signal_search.contracts.plan import SubQuestion
+from signal_search.contracts.query import Tier
+
+from workers.planning.decompose import Decomposition, decompose
+from workers.planning.intent import read_intent
+from workers.planning.language import has_han
+from workers.planning.subject import contrary_question, subject_of
+from workers.planning.tier import read_tier
+
+WHOLE = "default"
+_LEAST_WIDTH = 3  # the whole, one aspect, the other side
+
+
+class Detail(StrEnum):
+    """How much is to be said of an aspect."""
+
+    BRIEF = "brief"
+    FULL = "full"
+
+
+class Aspect(Struct, frozen=True, kw_only=True):
+    """One side of a subject: its name, the words that are searched with the subject, and how much to say of it."""
+
+    name: str
+    words: str
+    detail: Detail = Detail.BRIEF
+
+
+LEVELS: Mapping[str, Mapping[Detail, str]] = {
+    "zh": {Detail.BRIEF: "简要", Detail.FULL: "详细"},
+    "en": {Detail.BRIEF: "in brief", Detail.FULL: "in detail"},
+}
+_ZH = (
+    Aspect(name="定义与概念", words="定义 概念"),
+    Aspect(name="机制/原理", words="机制 原理", detail=Detail.FULL),
+    Aspect(name="对比/异同", words="对比 异同"),
+    Aspect(name="现状/应用", words="现状 应用"),
+    Aspect(name="争议/局限", words="争议 局限"),
+)
+_EN = (
+    Aspect(name="definition and concepts", words="definition concepts"),
+    Aspect(name="mechanism and principles", words="mechanism principles", detail=Detail.FULL),
+    Aspect(name="comparison and differences", words="comparison differences"),
+    Aspect(name="present state and applications", words="present state applications"),
+    Aspect(name="controversies and limitations", words="controversies limitations"),
+)
+NAMES = frozenset(each.name for each in (*_ZH, *_EN))
+
+
+def aspects_of(tier: Tier, language: str) -> tuple[Aspect, ...]:
+    """Return the default aspects of a research: none below L2, at L3 all in detail. `language`: zh, else English."""
+    if tier not in {Tier.L2, Tier.L3}:
+        return ()
+    found = _ZH if language == "zh" else _EN
+    if tier is Tier.L3:
+        return tuple(replace(each, detail=Detail.FULL) for each in found)
+    return found
+
+
+def by_aspects(text: str, tier: Tier, width: int) -> Decomposition | None:
+    """Return the whole question with its default aspects, in at most `width` leaves; None where they do not apply.
+
+    They do not when the question names parts of its own (a comparison, a chain, facets), nor when it asks for one
+    checkable value, which has no aspects. A cut leaves the other side in, which a search for coverage must have.
+    """
+    language = "zh" if has_han(text) else "en"
+    aspects = aspects_of(tier, language)
+    is_value = read_tier(text, read_intent(text).intent).tier is Tier.L0
+    if not aspects or width < _LEAST_WIDTH or is_value or _has_parts(text, width):
+        return None
+    subject = subject_of(text)
+    middle = [(f"{subject} {each.words}", each.name) for each in aspects[:-1]]
+    kept = [(subject, WHOLE), *middle][: width - 1]
+    questions = [
+        SubQuestion(id=f"q{at}", text=words, dimension=name)
+        for at, (words, name) in enumerate(kept, 1)
+    ]
+    other = replace(contrary_question(text, len(kept) + 1), dimension=aspects[-1].name)
+    return Decomposition(
+        pattern="aspects",
+        questions=(*questions, other),
+        original=len(aspects) + 1,
+        note=_note(aspects, language),
+    )
+
+
+def _has_parts(text: str, width: int) -> bool:
+    return decompose(text, width).questions[0].dimension != WHOLE
+
+
+def _note(aspects: tuple[Aspect, ...], language: str) -> str:
+    levels = LEVELS[language]
+    said = "; ".join(f"{each.name} ({levels[each.detail]})" for each in aspects)
+    return f"aspects: {said}"
