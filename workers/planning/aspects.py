@@ -4,7 +4,7 @@ Five by default, as the design document has them: what it is, how it works, how 
 held against it. The last is the search for the other side that L2 and L3 make anyway.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from signal_search.contracts.plan import SubQuestion
 from signal_search.contracts.query import Tier
 
-from workers.planning.decompose import Decomposition, decompose
+from workers.planning.decompose import Decomposition, cut_note, decompose
 from workers.planning.intent import read_intent
 from workers.planning.language import has_han
 from workers.planning.subject import contrary_question, subject_of
@@ -91,7 +91,7 @@ def by_aspects(text: str, tier: Tier, width: int) -> Decomposition | None:
         pattern="aspects",
         questions=(*questions, other),
         original=len(aspects) + 1,
-        note=_note(aspects, language),
+        note="" if len(kept) == len(aspects) else cut_note(len(aspects) + 1, len(kept) + 1),
     )
 
 
@@ -99,7 +99,13 @@ def _has_parts(text: str, width: int) -> bool:
     return decompose(text, width).questions[0].dimension != WHOLE
 
 
-def _note(aspects: tuple[Aspect, ...], language: str) -> str:
-    levels = LEVELS[language]
-    said = "; ".join(f"{each.name} ({levels[each.detail]})" for each in aspects)
-    return f"aspects: {said}"
+def aspect_note(questions: Iterable[SubQuestion], tier: Tier) -> str:
+    """Return which default aspects a plan looks at and how much is to be said of each; empty when there are none."""
+    dimensions = {each.dimension for each in questions}
+    said = [
+        f"{each.name} ({LEVELS[language][each.detail]})"
+        for language in LEVELS
+        for each in aspects_of(tier, language)
+        if each.name in dimensions
+    ]
+    return f"aspects: {'; '.join(said)}" if said else ""

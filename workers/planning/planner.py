@@ -13,7 +13,7 @@ from signal_search.contracts.query import DelegationKind, RetrieveRequest, Tier
 from signal_search.contracts.source import SourceView
 
 from budget.policy import forecast, limits_for
-from workers.planning.aspects import by_aspects
+from workers.planning.aspects import aspect_note, by_aspects
 from workers.planning.choose_sources import IDENTIFIED, Choice, choose_sources, constraint_use
 from workers.planning.decompose import Decomposition, decompose, is_covered
 from workers.planning.expand import expand
@@ -88,7 +88,7 @@ def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of
         max_sources=most,
         max_rounds=rounds,
         constraint_use=constraint_use(choice.ids, sources, request.constraints),
-        notes=_notes(asked, split, choice, cut, (purse, clarify_below)),
+        notes=_notes(asked, split, questions, choice, cut, (purse, clarify_below)),
     )
 
 
@@ -221,6 +221,7 @@ def rounds_of(questions: Sequence[SubQuestion], max_rounds: int) -> dict[str, in
 def _notes(
     asked: _Asked,
     split: Decomposition,
+    questions: Sequence[SubQuestion],
     choice: Choice,
     cut: int,
     figures: tuple[Mapping[str, int], float],
@@ -232,6 +233,7 @@ def _notes(
         f"decomposition: {split.pattern}",
         f"expected_tokens: {forecast(purse[Dimension.TOKENS])}",
         split.note,
+        aspect_note(questions, asked.tier.tier),
         "" if is_covered(split) else "a part of the question is covered by no sub-question",
         CLARIFY_NOTE if is_unclear else "",
         f"calls beyond the limit: {cut}" if cut else "",
