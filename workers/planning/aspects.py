@@ -1,9 +1,11 @@
 """The aspects from which a research looks at a question that names no parts of its own. Pure.
 
 Five by default, as the design document has them: what it is, how it works, how it compares, where it stands, what is
-held against it. The last is the search for the other side that L2 and L3 make anyway.
+held against it. The last is the search for the other side that L2 and L3 make anyway. The accounts of a company have
+five figures instead.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
@@ -55,14 +57,39 @@ _EN = (
     Aspect(name="present state and applications", words="present state applications"),
     Aspect(name="controversies and limitations", words="controversies limitations"),
 )
-NAMES = frozenset(each.name for each in (*_ZH, *_EN))
+_ACCOUNTS_ZH = tuple(
+    Aspect(name=each, words=each)
+    for each in ("营业收入", "归母净利润", "每股收益", "ROE", "同比变动")
+)
+_ACCOUNTS_EN = (
+    Aspect(name="revenue", words="revenue"),
+    Aspect(name="net profit", words="net profit"),
+    Aspect(name="earnings per share", words="earnings per share"),
+    Aspect(name="return on equity", words="return on equity"),
+    Aspect(name="change on the year", words="year-on-year change"),
+)
+_DEFAULT = {"zh": _ZH, "en": _EN}
+_ACCOUNTS = {"zh": _ACCOUNTS_ZH, "en": _ACCOUNTS_EN}
+NAMES = frozenset(
+    each.name for sets in (_DEFAULT, _ACCOUNTS) for one in sets.values() for each in one
+)
+_ASKS_ACCOUNTS = re.compile(
+    r"财报|年报|季报|财务(?:报告|报表|业绩)|营收|净利润"
+    r"|\b(?:annual|quarterly) (?:results|earnings)\b|\b(?:financial|earnings) (?:results|reports?|statements?)\b",
+    re.IGNORECASE,
+)
 
 
-def aspects_of(tier: Tier, language: str) -> tuple[Aspect, ...]:
-    """Return the default aspects of a research: none below L2, at L3 all in detail. `language`: zh, else English."""
+def asks_accounts(text: str) -> bool:
+    """Check that a question is about the accounts of a company."""
+    return _ASKS_ACCOUNTS.search(text) is not None
+
+
+def aspects_of(tier: Tier, language: str, *, accounts: bool = False) -> tuple[Aspect, ...]:
+    """Return the default aspects of a research: none below L2, at L3 all in detail. `language`: zh or en."""
     if tier not in {Tier.L2, Tier.L3}:
         return ()
-    found = _ZH if language == "zh" else _EN
+    found = (_ACCOUNTS if accounts else _DEFAULT)[language]
     if tier is Tier.L3:
         return tuple(replace(each, detail=Detail.FULL) for each in found)
     return found
@@ -75,23 +102,29 @@ def by_aspects(text: str, tier: Tier, width: int) -> Decomposition | None:
     checkable value, which has no aspects. A cut leaves the other side in, which a search for coverage must have.
     """
     language = "zh" if has_han(text) else "en"
-    aspects = aspects_of(tier, language)
+    accounts = asks_accounts(text)
+    aspects = aspects_of(tier, language, accounts=accounts)
     is_value = read_tier(text, read_intent(text).intent).tier is Tier.L0
     if not aspects or width < _LEAST_WIDTH or is_value or _has_parts(text, width):
         return None
     subject = subject_of(text)
-    middle = [(f"{subject} {each.words}", each.name) for each in aspects[:-1]]
-    kept = [(subject, WHOLE), *middle][: width - 1]
+    # Of a subject at large the last aspect is what is held against it; figures have no such side of their own.
+    ahead = aspects if accounts else aspects[:-1]
+    leaves = [(subject, WHOLE), *((f"{subject} {each.words}", each.name) for each in ahead)]
+    kept = leaves[: width - 1]
     questions = [
         SubQuestion(id=f"q{at}", text=words, dimension=name)
         for at, (words, name) in enumerate(kept, 1)
     ]
-    other = replace(contrary_question(text, len(kept) + 1), dimension=aspects[-1].name)
+    other = contrary_question(text, len(kept) + 1)
+    if not accounts:
+        other = replace(other, dimension=aspects[-1].name)
+    is_cut = len(kept) < len(leaves)
     return Decomposition(
         pattern="aspects",
         questions=(*questions, other),
-        original=len(aspects) + 1,
-        note="" if len(kept) == len(aspects) else cut_note(len(aspects) + 1, len(kept) + 1),
+        original=len(leaves) + 1,
+        note=cut_note(len(leaves) + 1, len(kept) + 1) if is_cut else "",
     )
 
 
@@ -105,7 +138,8 @@ def aspect_note(questions: Iterable[SubQuestion], tier: Tier) -> str:
     said = [
         f"{each.name} ({LEVELS[language][each.detail]})"
         for language in LEVELS
-        for each in aspects_of(tier, language)
+        for accounts in (False, True)
+        for each in aspects_of(tier, language, accounts=accounts)
         if each.name in dimensions
     ]
     return f"aspects: {'; '.join(said)}" if said else ""

@@ -44,6 +44,15 @@ def test_in_english_by_english_names_and_with_a_note_of_the_levels() -> None:
     assert note.count("(in detail)") == 5
 
 
+def test_the_accounts_of_a_company_have_their_figures() -> None:
+    questions = researched("调研比亚迪的财报").questions
+    assert [each.dimension for each in questions] == [
+        "default", "营业收入", "归母净利润", "每股收益", "ROE", "同比变动", "contrary",
+    ]  # fmt: skip
+    english = researched("Research the financial results of Acme", "deep").questions
+    assert english[1].text.endswith("revenue")
+
+
 @pytest.mark.parametrize("query", ["调研固态电池", "Research solid-state batteries"])
 def test_without_a_confirmed_outline_a_job_has_none(query: str) -> None:
     found = researched(query, confirmed=False)
