@@ -62,15 +62,13 @@ def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of
 
     `tiers` by name (L0 to L3). `shared` says of a source id whether one call serves all sub-questions. Limits are the
     tier's, replaced by the request's own budget (an explicit 0 counts) and cut to `ceilings` where one is named.
-    `outline` takes the place of our own decomposition; the tier's width and its contrary sub-question stay. A research
-    (whoever offers to confirm the outline) that names no parts of its own is looked at from the default aspects.
+    `outline` takes the place of our own decomposition; the tier's width and its contrary sub-question stay.
     """
     asked = _read(request)
     tier = tiers[asked.tier.tier.value]
     most = request.constraints.max_sources or tier.max_sources
-    split, questions = _questions(
-        asked, tier.width, outline or _aspects(asked, request, tier.width)
-    )
+    outline = outline or _aspects(asked, request, tier.width)
+    split, questions = _questions(asked, tier.width, outline)
     choice = _choose(asked, request, sources, most, shared)
     purse = _limits(tier, request.budget, ceilings or {})
     rounds = min(tier.max_rounds, purse[Dimension.ROUNDS])

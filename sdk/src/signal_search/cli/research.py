@@ -114,11 +114,7 @@ def run(
         if confirm:
             _confirmed(client, asked, terminal, as_json=as_json)
         result = _researched(client, asked, _delegates(outline), terminal, not no_progress)
-    if as_json:
-        typer.echo(msgspec.json.encode(result))
-    else:
-        for line in lines_of(result, terminal.texts):
-            terminal.say(line)
+    _show(result, terminal, as_json=as_json)
     _tell_changes(vault, terminal)
     raise typer.Exit(ending(result))
 
@@ -173,6 +169,14 @@ def _researched(
     except KeyboardInterrupt as error:
         terminal.note(terminal.texts("left" if asked.vault else "interrupted"), "yellow")
         raise typer.Exit(INTERRUPTED) from error
+
+
+def _show(result: Result, terminal: Terminal, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(msgspec.json.encode(result))
+        return
+    for line in lines_of(result, terminal.texts):
+        terminal.say(line)
 
 
 def _tell_changes(folder: Path | None, terminal: Terminal) -> None:
