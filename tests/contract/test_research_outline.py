@@ -43,7 +43,7 @@ def outline_of(spine: Spine) -> str:
 def test_the_outline_has_the_aspects_and_no_source_was_asked(spine: Spine) -> None:
     lines = outline_of(spine).splitlines()
     assert lines[2:5] == [
-        "1. climbing of Mount Ansel",
+        "1. Research the climbing of Mount Ansel",
         "2. climbing of Mount Ansel definition concepts",
         "3. climbing of Mount Ansel mechanism principles",
     ]

@@ -105,12 +105,15 @@ def by_aspects(text: str, tier: Tier, width: int) -> Decomposition | None:
     accounts = asks_accounts(text)
     aspects = aspects_of(tier, language, accounts=accounts)
     is_value = read_tier(text, read_intent(text).intent).tier is Tier.L0
-    if not aspects or width < _LEAST_WIDTH or is_value or _has_parts(text, width):
+    if not aspects or width < _LEAST_WIDTH or is_value:
         return None
+    whole = decompose(text, width).questions[0]
+    if whole.dimension != WHOLE:
+        return None  # it names parts of its own
     subject = subject_of(text)
     # Of a subject at large the last aspect is what is held against it; figures have no such side of their own.
     ahead = aspects if accounts else aspects[:-1]
-    leaves = [(subject, WHOLE), *((f"{subject} {each.words}", each.name) for each in ahead)]
+    leaves = [(whole.text, WHOLE), *((f"{subject} {each.words}", each.name) for each in ahead)]
     kept = leaves[: width - 1]
     questions = [
         SubQuestion(id=f"q{at}", text=words, dimension=name)
@@ -126,10 +129,6 @@ def by_aspects(text: str, tier: Tier, width: int) -> Decomposition | None:
         original=len(leaves) + 1,
         note=cut_note(len(leaves) + 1, len(kept) + 1) if is_cut else "",
     )
-
-
-def _has_parts(text: str, width: int) -> bool:
-    return decompose(text, width).questions[0].dimension != WHOLE
 
 
 def aspect_note(questions: Iterable[SubQuestion], tier: Tier) -> str:

@@ -30,7 +30,7 @@ def test_a_research_looks_at_the_whole_and_at_each_aspect() -> None:
     questions = researched("调研固态电池").questions
     assert [each.dimension for each in questions] == ["default", *CHINESE]
     assert [each.text for each in questions][:3] == [
-        "固态电池",
+        "调研固态电池",
         "固态电池 定义 概念",
         "固态电池 机制 原理",
     ]
@@ -75,9 +75,13 @@ def test_a_question_with_parts_of_its_own_or_one_value_has_none(query: str) -> N
     assert researched(query).questions == plain.questions
 
 
-@pytest.mark.parametrize("depth", ["quick", None])
-def test_a_narrow_job_has_none(depth: str | None) -> None:
-    assert len(researched("固态电池", depth or "quick").questions) == 1
+def test_a_narrow_job_has_none() -> None:
+    assert len(researched("固态电池", "quick").questions) == 1
+
+
+def test_the_whole_stays_in_the_words_of_its_asker() -> None:
+    questions = researched("为什么锂电池会老化").questions
+    assert [each.text for each in questions][:2] == ["为什么锂电池会老化", "锂电池会老化 定义 概念"]
 
 
 def test_a_narrow_width_keeps_the_other_side_and_says_what_was_cut() -> None:
