@@ -4,11 +4,17 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from msgspec import convert
 from signal_search.citations import export
+from signal_search.client import Client
+from signal_search.client.confirming import answered
+from signal_search.client.references import as_names, reference_files
+from signal_search.client.vault import Vault
 from signal_search.contracts.document import Author, Document
 from signal_search.contracts.query import Constraints, Intent, Tier
 from signal_search.contracts.result import CitedSource, Stop, StopReason
@@ -18,6 +24,7 @@ from budget.policy import forecast
 from infra.settings import DEFAULTS, load
 from scoring.authority import authority
 from scoring.bias import bias
+from scoring.closure import Anchor, is_research_closed
 from scoring.confidence import ConfidenceParts, confidence_of
 from scoring.copies import simhash, unique
 from scoring.credibility import credibility, source_type_of
@@ -29,9 +36,13 @@ from scoring.sba import SbaRules, weighted
 from scoring.stop_rule import Arrival, Evidence, QuestionEvidence, StopRules, decide
 from scoring.stop_texts import TEXTS
 from scoring.text import tokens
-from tests.conformance.cases import FOLDER, Case, params
+from tests.conformance.cases import FOLDER, Case, deviations, params
+from tests.fakes.drafting import Drafting
 from tests.fakes.results import a_result
 from workers.fetching.redaction import redact
+from workers.fetching.robots import parse
+from workers.fetching.walls import is_login_address
+from workers.planning.aspects import LEVELS, asks_accounts, aspects_of
 from workers.planning.choose_sources import MOST_SOURCES, choose_sources
 from workers.planning.decompose import decompose
 from workers.planning.intent import needs_clarification, read_intent
@@ -370,6 +381,60 @@ def check_pii(given: Case, expect: Case) -> None:
         assert re.sub(r"\[\w+#\d+\]", "", found) == "".join(hidden)
 
 
+# --- walls, robots.txt -------------------------------------------------------------------------------------------------
+
+
+def check_loginwall(given: Case, expect: Case) -> None:
+    """No address is a wall by its words alone; the ones that only look like it are kept."""
+    if expect["skip"]:
+        pytest.skip(deviations("signal")["loginwall/skip"])
+    assert is_login_address(given["url"]) is False
+
+
+def check_robots_serp_exempt(given: Case, expect: Case) -> None:
+    if expect["exempt"]:
+        pytest.skip(deviations("signal")["robots_serp_exempt/exempt"])
+    assert not parse(b"User-agent: *\nDisallow: /").check("SignalSearch", given["url"]).allowed
+
+
+# --- research ---------------------------------------------------------------------------------------------------------
+
+
+def check_research_schema(given: Case, expect: Case) -> None:
+    aspects = aspects_of(Tier(given["tier"]), "zh", accounts=asks_accounts(given.get("query", "")))
+    assert [
+        {"name": each.name, "detail_level": LEVELS["zh"][each.detail]} for each in aspects
+    ] == expect["schema"]
+
+
+def check_research_closure(given: Case, expect: Case) -> None:
+    sources = [Anchor(each.get("url", ""), each.get("text", "")) for each in given["evidence"]]
+    assert is_research_closed(given["schema"], sources) is expect["closed"]
+
+
+def check_research_hitl(given: Case, expect: Case) -> None:
+    """That the job which drafts an outline asks no source, contract/test_research_outline.py shows on the real one."""
+    if "answer" in given:
+        said = answered(given["answer"])
+        assert (said and said.cancelled) == expect["cancelled"]
+        return
+    transport = Drafting()
+    with TemporaryDirectory() as folder:
+        found = Client(transport=transport).research_outline("Tea", vault=folder)  # type: ignore[arg-type]
+        assert (Path(folder) / expect["outline_file"]).read_text() == found.outline
+    assert found.needs_confirm is expect["needs_confirm"]
+    assert found.iterations == expect["iterations"]
+    assert len(transport.answered) == expect["retrieve_calls"]
+    assert len(transport.cancelled) == len(transport.submitted)
+
+
+def check_vault_export(given: Case, expect: Case) -> None:
+    files = reference_files(as_names(given["export_citations"]))
+    with TemporaryDirectory() as folder:
+        Vault(Path(folder)).keep_references(a_result(), files)
+        assert [each.name for each in Path(folder).iterdir()] == [expect["file_written"]]
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 CHECKS: dict[str, Callable[[Case, Case], None]] = {
@@ -399,18 +464,18 @@ CHECKS: dict[str, Callable[[Case, Case], None]] = {
     "cite_markdown": check_cite_markdown,
     "cite_noteexpress": check_cite_noteexpress,
     "pii": check_pii,
+    "loginwall": check_loginwall,
+    "robots_serp_exempt": check_robots_serp_exempt,
+    "research_schema": check_research_schema,
+    "research_closure": check_research_closure,
+    "research_hitl": check_research_hitl,
+    "vault_export": check_vault_export,
 }
 LATER: dict[str, str] = {
     "m51": "run by test_claims.py",
     "claim_text": "run by test_claims.py",
     "uncertainties": "run by test_claims.py",
     "citation_check": "run by test_claims.py",
-    "loginwall": "we go by what a page shows, not by words of its address: test_walls.py",
-    "robots_serp_exempt": "no address is exempt from robots.txt: test_robots.py",
-    "research_schema": "the research job does not exist yet",
-    "research_closure": "the research job does not exist yet",
-    "research_hitl": "the research job does not exist yet",
-    "vault_export": "the research job does not exist yet",
 }
 
 

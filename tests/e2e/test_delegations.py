@@ -11,7 +11,7 @@ import pytest
 from signal_search.client import AsyncClient, Client
 from signal_search.contracts.delegation import AgentTask
 from signal_search.contracts.query import Constraints, RetrieveRequest, Tier
-from signal_search.contracts.trace import Delegated, DelegationAnswered
+from signal_search.contracts.trace import CallStarted, Delegated, DelegationAnswered, Ended, Planned
 
 from infra.bundle import unpack
 from tests.e2e.conftest import Running
@@ -159,3 +159,21 @@ def test_research_in_a_vault_is_resumed_edited_and_refreshed(client: Client, tmp
     changes = json.loads((vault / "changes.json").read_text())
     assert set(changes["same"]) <= {each.url for each in result.sources}
     assert (vault / "history" / f"{result.job_id}.json").exists()
+
+
+def test_an_outline_is_confirmed_before_anything_is_searched(client: Client, tmp_path: Path):
+    question = "Research the climbing of Mount Corvel"
+    draft = client.research_outline(question, vault=tmp_path)
+    assert (tmp_path / draft.outline_file).read_text() == draft.outline
+    job = client.jobs()[0][0]  # the newest
+    entries = [entry for _id, entry in client.events(job.id)]
+    assert isinstance(entries[-1], Ended)
+    assert not [each for each in entries if isinstance(each, Planned | CallStarted)]
+    result = client.research(question, vault=tmp_path, export_citations="ris")
+    planned = next(each for each in result.trace if each.name == "planned")
+    assert [line for line in draft.outline.splitlines() if line[:1].isdigit()] == [
+        f"{n}. {text}" + " (contrary)" * (n == 6)
+        for n, text in enumerate(planned.data["questions"], 1)
+    ]
+    assert result.sources
+    assert (tmp_path / "references.ris").read_text().startswith("TY  - ")

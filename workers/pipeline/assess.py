@@ -12,6 +12,7 @@ from scoring.copies import copy_groups, independent_sites
 from scoring.stop_rule import Arrival, Evidence, QuestionEvidence
 from workers.pipeline.evidence import arrived_documents, usage_of, within_constraints
 from workers.pipeline.news import News
+from workers.pipeline.open_aspects import speaks_of_aspect
 from workers.pipeline.reading import Reading
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import FetchView, JobView, retrieve_request
@@ -116,8 +117,9 @@ def _only_leads_on(end: FetchFinished) -> bool:
 def _question(
     view: JobView, question: SubQuestion, reading: Reading, at: Moment
 ) -> QuestionEvidence:
-    speaking = [each for _passage, each in reading.speaking(question)]
-    answer = reading.best_answer(question)
+    found = [each for _passage, each in reading.speaking(question)]
+    speaking = [each for each in found if speaks_of_aspect(question, each)]
+    answer = reading.best_answer(question) if speaking else None
     return QuestionEvidence(
         question_id=question.id,
         sites=independent_sites(speaking) if speaking else 0,

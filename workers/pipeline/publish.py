@@ -5,7 +5,7 @@ from statistics import fmean
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.finding import Conflict, Finding, Uncertainty
-from signal_search.contracts.plan import Plan
+from signal_search.contracts.plan import Plan, SubQuestion
 from signal_search.contracts.result import CitedSource, Result
 from signal_search.contracts.trace import (
     Delegated,
@@ -27,6 +27,7 @@ from workers.pipeline.evidence import usage_of
 from workers.pipeline.findings import Statement
 from workers.pipeline.heeding import heed
 from workers.pipeline.judges import judge_of
+from workers.pipeline.open_aspects import open_aspects
 from workers.pipeline.outcomes import degradations_of, outcomes_of, warnings_of
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, fold
@@ -96,10 +97,13 @@ class _Answer:
         self.faithful = faithfulness_of(claims)
         found = _conflicts(self.cited, rules)
         self.conflicts = (*found, *_disputed(heeded.disputes, found))
+        unanswered = tuple(_unanswered(plan, statements))
+        documents = [each.document for each in self.cited]
         self.open_points = (
             *uncertainties(claims),
             *heeded.open_points,
-            *_unanswered(plan, statements),
+            *(_no_evidence(each) for each in unanswered),
+            *open_aspects(plan, documents, {each.id for each in unanswered}),
         )
 
     def text(self) -> str:
@@ -223,13 +227,13 @@ def _disputed(
             )
 
 
-def _unanswered(plan: Plan, statements: Sequence[Statement]) -> tuple[Uncertainty, ...]:
+def _unanswered(plan: Plan, statements: Sequence[Statement]) -> Iterator[SubQuestion]:
     answered = {question_id for each in statements for question_id in each.question_ids}
-    return tuple(
-        Uncertainty(text=each.text, reason="no_evidence_for_question")
-        for each in plan.questions
-        if each.id not in answered and each.role == "main"
-    )
+    return (each for each in plan.questions if each.id not in answered and each.role == "main")
+
+
+def _no_evidence(question: SubQuestion) -> Uncertainty:
+    return Uncertainty(text=question.text, reason="no_evidence_for_question")
 
 
 def _sources(cited: Sequence[Ranked], dois: Mapping[str, str]) -> tuple[CitedSource, ...]:

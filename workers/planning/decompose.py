@@ -47,7 +47,7 @@ def decompose(text: str, width: int) -> Decomposition:
     """Split a question into at most `width` leaves; a width of 1 keeps it whole."""
     pattern, entities, leaves = _split(text) if width > 1 else ("single", (), [Leaf(text)])
     kept = leaves[: max(width, 1)]
-    note = "" if len(kept) == len(leaves) else _cut_note(len(leaves), len(kept))
+    note = "" if len(kept) == len(leaves) else cut_note(len(leaves), len(kept))
     return Decomposition(
         pattern=pattern,
         questions=tuple(_question(i, each) for i, each in enumerate(kept)),
@@ -57,7 +57,8 @@ def decompose(text: str, width: int) -> Decomposition:
     )
 
 
-def _cut_note(original: int, kept: int) -> str:
+def cut_note(original: int, kept: int) -> str:
+    """Return the design document's note on leaves beyond the width."""
     return f"(宽度超限，原 {original} 叶子截断至 {kept})"
 
 

@@ -88,6 +88,6 @@ def _question(at: int, item: SubQuestion, before: dict[str, SubQuestion], kept: 
     known = before.get(item.text)
     waits = tuple(f"q{int(each)}" for each in item.depends_on if 1 <= int(each) < at <= kept)
     dimension = known.dimension if known is not None else "default"
-    if item.role == "contrary":
+    if item.role == "contrary" and (known is None or known.role != "contrary"):
         dimension = "contrary"
     return replace(item, id=f"q{at}", depends_on=waits, dimension=dimension)

@@ -9,10 +9,11 @@ from typing import Any, Protocol
 from msgspec import Struct
 from signal_search.contracts.budget import Budget, Dimension
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
-from signal_search.contracts.query import RetrieveRequest, Tier
+from signal_search.contracts.query import DelegationKind, RetrieveRequest, Tier
 from signal_search.contracts.source import SourceView
 
 from budget.policy import forecast, limits_for
+from workers.planning.aspects import aspect_note, by_aspects
 from workers.planning.choose_sources import IDENTIFIED, Choice, choose_sources, constraint_use
 from workers.planning.decompose import Decomposition, decompose, is_covered
 from workers.planning.expand import expand
@@ -66,6 +67,7 @@ def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of
     asked = _read(request)
     tier = tiers[asked.tier.tier.value]
     most = request.constraints.max_sources or tier.max_sources
+    outline = outline or _aspects(asked, request, tier.width)
     split, questions = _questions(asked, tier.width, outline)
     choice = _choose(asked, request, sources, most, shared)
     purse = _limits(tier, request.budget, ceilings or {})
@@ -84,7 +86,7 @@ def make_plan(  # noqa: PLR0913 - all but the first are keywords, each a part of
         max_sources=most,
         max_rounds=rounds,
         constraint_use=constraint_use(choice.ids, sources, request.constraints),
-        notes=_notes(asked, split, choice, cut, (purse, clarify_below)),
+        notes=_notes(asked, split, questions, choice, cut, (purse, clarify_below)),
     )
 
 
@@ -118,6 +120,13 @@ def _questions(
         found = found[: width - 1]
         found = (*found, contrary_question(asked.text, len(found) + 1))
     return split, tuple(expand(each) for each in found)
+
+
+def _aspects(asked: _Asked, request: RetrieveRequest, width: int) -> Decomposition | None:
+    """Return the default aspects of a research: a job whose caller confirms the outline. Others have none."""
+    if DelegationKind.OUTLINE_CONFIRM not in request.delegate:
+        return None
+    return by_aspects(asked.text, asked.tier.tier, width)
 
 
 def _choose(
@@ -210,6 +219,7 @@ def rounds_of(questions: Sequence[SubQuestion], max_rounds: int) -> dict[str, in
 def _notes(
     asked: _Asked,
     split: Decomposition,
+    questions: Sequence[SubQuestion],
     choice: Choice,
     cut: int,
     figures: tuple[Mapping[str, int], float],
@@ -221,6 +231,7 @@ def _notes(
         f"decomposition: {split.pattern}",
         f"expected_tokens: {forecast(purse[Dimension.TOKENS])}",
         split.note,
+        aspect_note(questions, asked.tier.tier),
         "" if is_covered(split) else "a part of the question is covered by no sub-question",
         CLARIFY_NOTE if is_unclear else "",
         f"calls beyond the limit: {cut}" if cut else "",

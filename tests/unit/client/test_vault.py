@@ -9,12 +9,14 @@ import pytest
 from signal_search.client import Client
 from signal_search.client.request import build_request
 from signal_search.client.vault import Attempt, Vault, VaultState, changes_between
+from signal_search.contracts.delegation import DelegationReply
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import DelegationKind, RetrieveRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Ended
 from signal_search.errors import Failed, Gone, Invalid
 
+from tests.fakes.drafting import OUTLINE, Drafting
 from tests.fakes.gateway import a_result
 
 QUESTION = "How high is Mount Ansel?"
@@ -86,6 +88,8 @@ class Script:
         self.submitted: list[tuple[RetrieveRequest, str]] = []
         self.lost: set[str] = set()
         self.state = JobState.SUCCEEDED
+        self.asks_outline = False
+        self.answers: list[object] = []
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         self.submitted.append((request, idempotency_key))
@@ -99,7 +103,12 @@ class Script:
         )
 
     def events(self, job_id: str, *, after: str, wait_s: float) -> Any:
-        yield "1-0", Ended(at_ms=1, key="ended", state=self.state)
+        if self.asks_outline:
+            yield from Drafting().events(job_id, after=after, wait_s=wait_s)
+        yield "2-0", Ended(at_ms=1, key="ended", state=self.state)
+
+    def answer(self, job_id: str, delegation_id: str, reply: DelegationReply) -> None:
+        self.answers.append(reply.answer)
 
     def result(self, job_id: str) -> Result:
         return a_result(job_id)
@@ -135,6 +144,15 @@ def test_a_finished_research_is_read_and_not_asked_again(
     assert script.submitted[0][0].delegate == (DelegationKind.OUTLINE_CONFIRM,)
     assert script.submitted[0][0].depth == "deep"
     assert attempts(tmp_path)[0]["finished"] is True
+
+
+def test_without_a_vault_it_is_a_research_too_and_the_outline_is_taken_as_it_is(
+    client: Client, script: Script
+):
+    script.asks_outline = True
+    assert client.research(QUESTION).job_id == "job_1"
+    assert script.submitted[0][0].delegate == (DelegationKind.OUTLINE_CONFIRM,)
+    assert script.answers == [{"outline": OUTLINE}]
 
 
 def test_a_refresh_asks_again(client: Client, script: Script, tmp_path: Path):

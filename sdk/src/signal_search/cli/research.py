@@ -19,10 +19,11 @@ from signal_search.cli.options import (
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
 from signal_search.cli.retrieve import EXIT_CODES, DepthName
-from signal_search.cli.terminal import INTERRUPTED, Terminal
+from signal_search.cli.terminal import FAILED, INTERRUPTED, Terminal
 from signal_search.client import Client
+from signal_search.client.confirming import answered
 from signal_search.client.delegates import Delegates
-from signal_search.client.vault import OUTLINE, Vault
+from signal_search.client.vault import Vault
 from signal_search.contracts.query import Depth
 from signal_search.contracts.result import Result
 
@@ -47,6 +48,14 @@ Outline = Annotated[
     Path | None,
     typer.Option("--outline", exists=True, dir_okay=False, help="Use the outline in this file."),
 ]
+Export = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--export",
+        metavar="FORMAT",
+        help="Write references.* in the vault: bibtex, csl, md, noteexpress, ris; repeatable.",
+    ),
+]
 DepthOption = Annotated[DepthName, typer.Option(help="How deep to look.")]
 
 
@@ -56,6 +65,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     depth: Depth
     vault: Path | None
     refresh: bool
+    references: list[str]
 
 
 def research_app() -> typer.Typer:
@@ -76,6 +86,7 @@ def run(
     refresh: Refresh = False,
     confirm: Confirm = False,
     outline: Outline = None,
+    export: Export = None,
     depth: DepthOption = DepthName.DEEP,
     source: Source = None,
     as_json: JsonOption = False,
@@ -92,38 +103,48 @@ def run(
     if confirm and vault is None:
         raise typer.BadParameter("--confirm needs a --vault, where the outline can be edited")
     asked = _Asked(
-        question=question, sources=source, depth=_DEPTHS[depth], vault=vault, refresh=refresh
+        question=question,
+        sources=source,
+        depth=_DEPTHS[depth],
+        vault=vault,
+        refresh=refresh,
+        references=export or [],
     )
-    delegates = _delegates(outline, vault, terminal, confirm=confirm)
     with at_the_desk(terminal, gateway, redis, token) as client:
-        # Who is asked something needs the terminal for it.
-        result = _researched(client, asked, delegates, terminal, not no_progress and not confirm)
-    if as_json:
-        typer.echo(msgspec.json.encode(result))
-    else:
-        for line in lines_of(result, terminal.texts):
-            terminal.say(line)
+        if confirm:
+            _confirmed(client, asked, terminal, as_json=as_json)
+        result = _researched(client, asked, _delegates(outline), terminal, not no_progress)
+    _show(result, terminal, as_json=as_json)
     _tell_changes(vault, terminal)
     raise typer.Exit(ending(result))
 
 
-def _delegates(
-    outline: Path | None, vault: Path | None, terminal: Terminal, *, confirm: bool
-) -> Delegates:
-    if outline is not None:
-        text = outline.read_text("utf-8", "replace")
-        return {"outline_fn": lambda _shown: text}
-    if not confirm or vault is None:
+def _delegates(outline: Path | None) -> Delegates:
+    if outline is None:
         return {}
-    folder = Vault(vault)
+    text = outline.read_text("utf-8", "replace")
+    return {"outline_fn": lambda _shown: text}
 
-    def edited(shown: str) -> str:
-        """Wait until the reader has edited the outline in the vault."""
-        terminal.note(terminal.texts("edit_outline", path=str(folder.folder / OUTLINE)))
-        typer.prompt("", default="", show_default=False, prompt_suffix="", err=True)
-        return folder.outline() or shown
 
-    return {"outline_fn": edited}
+def _confirmed(client: Client, asked: _Asked, terminal: Terminal, *, as_json: bool) -> None:
+    """Show where the outline is and wait for the reader's answer, unless no job is to be made.
+
+    Raises:
+        Exit: the reader did not go on.
+    """
+    if asked.vault is None or not Vault(asked.vault).is_to_be_asked(refresh=asked.refresh):
+        return
+    draft = client.research_outline(
+        asked.question, vault=asked.vault, depth=asked.depth, sources=asked.sources
+    )
+    terminal.note(terminal.texts("edit_outline", path=str(asked.vault / draft.outline_file)))
+    said = answered(typer.prompt("", default="", show_default=False, prompt_suffix="", err=True))
+    if said is None:
+        return
+    if as_json:
+        typer.echo(msgspec.json.encode(said))
+    terminal.note(terminal.texts("not_confirmed"), "yellow")
+    raise typer.Exit(FAILED)
 
 
 def _researched(
@@ -140,6 +161,7 @@ def _researched(
                 depth=asked.depth,
                 vault=asked.vault,
                 refresh=asked.refresh,
+                export_citations=asked.references,
                 on_progress=show,
                 sources=asked.sources,
                 **delegates,
@@ -147,6 +169,14 @@ def _researched(
     except KeyboardInterrupt as error:
         terminal.note(terminal.texts("left" if asked.vault else "interrupted"), "yellow")
         raise typer.Exit(INTERRUPTED) from error
+
+
+def _show(result: Result, terminal: Terminal, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(msgspec.json.encode(result))
+        return
+    for line in lines_of(result, terminal.texts):
+        terminal.say(line)
 
 
 def _tell_changes(folder: Path | None, terminal: Terminal) -> None:

@@ -136,9 +136,10 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "delegation.lapsed": ("its time is over", "已超时"),
     "no_delegations": ("this job asks nothing", "该任务没有提问"),
     "edit_outline": (
-        "edit {path}, then press Enter; what stands there is looked into",
-        "请编辑 {path}，完成后按回车；将按其内容检索",
+        "edit {path}, then press Enter; what stands there is looked into (anything typed cancels)",
+        "请编辑 {path}，完成后按回车，将按其内容检索（输入其他内容则取消）",
     ),
+    "not_confirmed": ("cancelled; nothing was searched", "已取消，未检索"),
     "kept": ("kept in {path}", "保存于 {path}"),
     "vault_changes": (
         "sources since the last time: {new} new, {changed} changed, {gone} gone, {same} the same",

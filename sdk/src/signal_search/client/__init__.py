@@ -5,6 +5,7 @@ from typing import Unpack
 
 from signal_search.client.asynchronous import AsyncClient
 from signal_search.client.blocking import Client
+from signal_search.client.confirming import NeedsConfirm
 from signal_search.client.delegates import Delegates
 from signal_search.client.following import Update
 from signal_search.client.http import AsyncHttpTransport, HttpTransport
@@ -20,6 +21,7 @@ __all__ = [
     "Client",
     "Delegates",
     "HttpTransport",
+    "NeedsConfirm",
     "Transport",
     "Update",
     "build_request",

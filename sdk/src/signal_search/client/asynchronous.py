@@ -7,10 +7,12 @@ from typing import Self, Unpack
 
 from signal_search.client.answering import LoopWorker
 from signal_search.client.bridge import Bridged, in_thread
+from signal_search.client.confirming import NeedsConfirm, draft_outline
 from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.http import AsyncHttpTransport
+from signal_search.client.references import as_names
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
 from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
@@ -112,6 +114,7 @@ class AsyncClient:
         depth: Depth = "deep",
         vault: str | Path | None = None,
         refresh: bool = False,
+        export_citations: str | Sequence[str] = (),
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
         **delegates: Unpack[Delegates],
@@ -125,8 +128,23 @@ class AsyncClient:
             sources=sources,
             delegate=kinds_of(delegates),
         )
-        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        folder = Path(vault) if vault is not None else None
+        wanted = Research(request, folder, refresh, as_names(export_citations))
         return await research(self._desk, wanted, on_progress, delegates)
+
+    async def research_outline(
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        vault: str | Path,
+        depth: Depth = "deep",
+        sources: Sequence[str] | None = None,
+    ) -> NeedsConfirm:
+        """Write the outline of a research to its vault and retrieve nothing; see `Client.research_outline`."""
+        request = build_request(query, constraints, depth=depth, sources=sources)
+        wanted = Research(request, Path(vault))
+        return await draft_outline(self._desk, wanted)
 
     async def search(
         self,

@@ -7,9 +7,11 @@ from typing import Self, Unpack
 
 from signal_search.client.answering import ThreadWorker
 from signal_search.client.bridge import Bridged, at_once, iterate_now, run_now
+from signal_search.client.confirming import NeedsConfirm, draft_outline
 from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
+from signal_search.client.references import as_names
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
 from signal_search.client.researching import Research, research
 from signal_search.client.searching import (
@@ -126,6 +128,7 @@ class Client:
         depth: Depth = "deep",
         vault: str | Path | None = None,
         refresh: bool = False,
+        export_citations: str | Sequence[str] = (),
         on_progress: Callable[[Update], object] | None = None,
         sources: Sequence[str] | None = None,
         **delegates: Unpack[Delegates],
@@ -134,10 +137,11 @@ class Client:
 
         With a vault: leaving does not cancel the job, and the next call goes on with it; a finished one is read from
         the folder unless `refresh` asks again, and `changes.json` says what is new. `outline_fn`, or else the edited
-        `outline.md`, decides which sub-questions are looked into.
+        `outline.md`, decides which sub-questions are looked into. `export_citations` names formats (bibtex, csl,
+        markdown or md, noteexpress, ris; both = bibtex and markdown) that are written to `references.*` there.
 
         Raises:
-            Invalid: a field is out of its bounds, or the vault is of another question.
+            Invalid: a field is out of its bounds, the vault is of another question, or a format is not known.
             Failed: what the job failed of.
         """
         request = build_request(
@@ -148,8 +152,31 @@ class Client:
             sources=sources,
             delegate=kinds_of(delegates),
         )
-        wanted = Research(request, Path(vault) if vault is not None else None, refresh)
+        folder = Path(vault) if vault is not None else None
+        wanted = Research(request, folder, refresh, as_names(export_citations))
         return run_now(research(self._desk, wanted, on_progress, delegates))
+
+    def research_outline(
+        self,
+        query: str,
+        constraints: ConstraintsLike = None,
+        *,
+        vault: str | Path,
+        depth: Depth = "deep",
+        sources: Sequence[str] | None = None,
+    ) -> NeedsConfirm:
+        """Write the outline of a research to `outline.md` in its vault, and retrieve nothing.
+
+        The person edits it or not; `research` with the same vault then goes on with what stands there. A vault that has
+        an outline already gives that one.
+
+        Raises:
+            Invalid: a field is out of its bounds, the vault is of another question, or the question has no outline.
+            Failed: what the job failed of.
+        """
+        request = build_request(query, constraints, depth=depth, sources=sources)
+        wanted = Research(request, Path(vault))
+        return run_now(draft_outline(self._desk, wanted))
 
     def search(
         self,

@@ -1,7 +1,8 @@
 """Research: the same job with its outline confirmed, and a vault that can be left, resumed and asked again.
 
-Without a vault it is `retrieve` at depth deep. With one, the job outlives its caller: the next call goes on with it, a
-finished one is read from the folder, and `refresh` asks again and says what changed.
+It always offers to confirm the outline: that is what tells a research from a `retrieve`, and what has a question
+without parts of its own looked at from the default aspects. With a vault, the job outlives its caller: the next call
+goes on with it, a finished one is read from the folder, and `refresh` asks again and says what changed.
 """
 
 import secrets
@@ -15,6 +16,7 @@ from signal_search.client.answering import called
 from signal_search.client.delegates import Delegates
 from signal_search.client.desk import Desk, narrowed
 from signal_search.client.following import Update
+from signal_search.client.references import reference_files
 from signal_search.client.replies import TIMED_OUT, UNREACHABLE
 from signal_search.client.vault import Attempt, Vault, VaultState
 from signal_search.contracts.query import DelegationKind, RetrieveRequest
@@ -26,11 +28,15 @@ _LOST = frozenset({"job_cancelled", "job_expired"})
 
 @dataclass(frozen=True)
 class Research:
-    """One call: what is asked, where it is kept, whether to ask again although there is a result."""
+    """One call: what is asked, where it is kept, whether to ask again although there is a result.
+
+    references: in which formats the citations are written beside the others, by the names of `references`.
+    """
 
     request: RetrieveRequest
     folder: Path | None
     refresh: bool = False
+    references: tuple[str, ...] = ()
 
 
 async def research(
@@ -42,23 +48,43 @@ async def research(
     """Return the result of a research.
 
     Raises:
-        Invalid: the vault is of another question.
+        Invalid: the vault is of another question, there is none to write citations to, or a format is not known.
         Failed: what the job failed of.
     """
+    files = reference_files(wanted.references)
+    request = with_outline(wanted.request)
     if wanted.folder is None:
-        return await desk.retrieve(wanted.request, None, on_progress, delegates)
+        if files:
+            raise Invalid("citations are written to a vault", field="vault")
+        return await desk.retrieve(request, None, on_progress, _accepting(delegates))
     vault = Vault(wanted.folder)
-    state = _state(vault, wanted.request)
+    state = state_of(vault, wanted.request)
+    result = None if wanted.refresh else _known(vault, state)
+    if result is None:
+        helpers = _confirming(vault, delegates)
+        result = await _asked(desk, wanted, vault, state, on_progress, helpers)
+    vault.keep_references(result, files)
+    return result
+
+
+def _known(vault: Vault, state: VaultState) -> Result | None:
+    is_finished = state.last is not None and state.last.finished
+    return vault.result() if is_finished else None
+
+
+async def _asked(
+    desk: Desk,
+    wanted: Research,
+    vault: Vault,
+    state: VaultState,
+    on_progress: Callable[[Update], object] | None,
+    delegates: Delegates,
+) -> Result:
+    """Go on with the latest job that has not ended; where there is none, or it is lost, make another."""
     last = state.last
-    if last is not None and last.finished and not wanted.refresh:
-        known = vault.result()
-        if known is not None:
-            return known
-    helpers = _confirming(vault, delegates)
-    request = structs.replace(wanted.request, delegate=_with_outline(wanted.request))
     if last is not None and not last.finished:
         try:
-            return await _carried_on(desk, vault, state, on_progress, helpers)
+            return await _carried_on(desk, vault, state, on_progress, delegates)
         except (NotFound, Gone):
             pass  # it is gone with its result: asked anew
         except Failed as error:
@@ -66,9 +92,11 @@ async def research(
             if error.code not in _LOST and not (wanted.refresh and is_ended):
                 raise
     fresh = structs.replace(
-        state, request=request, attempts=(*state.attempts, Attempt(key=secrets.token_hex(16)))
+        state,
+        request=with_outline(wanted.request),
+        attempts=(*state.attempts, Attempt(key=secrets.token_hex(16))),
     )
-    return await _carried_on(desk, vault, fresh, on_progress, helpers)
+    return await _carried_on(desk, vault, fresh, on_progress, delegates)
 
 
 async def _carried_on(
@@ -95,7 +123,12 @@ async def _carried_on(
     return result
 
 
-def _state(vault: Vault, request: RetrieveRequest) -> VaultState:
+def state_of(vault: Vault, request: RetrieveRequest) -> VaultState:
+    """Return what the vault is about, which for an empty one is the request.
+
+    Raises:
+        Invalid: it is of another question.
+    """
     state = vault.state()
     if state is None:
         return VaultState(request=request)
@@ -104,8 +137,16 @@ def _state(vault: Vault, request: RetrieveRequest) -> VaultState:
     return state
 
 
-def _with_outline(request: RetrieveRequest) -> tuple[DelegationKind, ...]:
-    return tuple(dict.fromkeys((*request.delegate, DelegationKind.OUTLINE_CONFIRM)))
+def with_outline(request: RetrieveRequest) -> RetrieveRequest:
+    """Return the request of a research: it offers to confirm the outline."""
+    kinds = dict.fromkeys((*request.delegate, DelegationKind.OUTLINE_CONFIRM))
+    return structs.replace(request, delegate=tuple(kinds))
+
+
+def _accepting(delegates: Delegates) -> Delegates:
+    """Return the callables with one that takes the outline as it is, unless the caller has one."""
+    own = delegates.get("outline_fn")
+    return delegates if own is not None else {**delegates, "outline_fn": lambda outline: outline}
 
 
 def _confirming(vault: Vault, delegates: Delegates) -> Delegates:

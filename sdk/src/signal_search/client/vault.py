@@ -96,6 +96,16 @@ class Vault:
         except msgspec.DecodeError as error:
             raise Invalid("this folder is no vault that can be read", field="vault") from error
 
+    def is_to_be_asked(self, *, refresh: bool) -> bool:
+        """Say whether the next call makes a job: not with one that has not ended, nor with a result but to refresh it.
+
+        Raises:
+            Invalid: the folder holds a state that is not ours.
+        """
+        state = self.state()
+        last = state.last if state is not None else None
+        return last is None or (last.finished and (refresh or self.result() is None))
+
     def keep_state(self, state: VaultState) -> None:
         """Remember the state."""
         self._write(STATE, msgspec.json.format(msgspec.json.encode(state)))
@@ -136,6 +146,11 @@ class Vault:
         self._write(CHANGES, msgspec.json.format(msgspec.json.encode(changes)))
         self._write(RESULT, msgspec.json.encode(result))
         return changes
+
+    def keep_references(self, result: Result, files: Mapping[str, str]) -> None:
+        """Write the citations once more to `files`: the name of a format by the name of its file."""
+        for name, form in files.items():
+            self._write(name, FORMATS[form].write(result).encode())
 
     def changes(self) -> Changes:
         """Return what the latest result changed."""
