@@ -58,5 +58,7 @@ def test_a_job_is_counted_by_the_workers_that_did_it(running: Running):
         sleep(0.1)
     assert more("signal_search_jobs_total", "succeeded") == 1
     assert more("signal_search_steps_total", "plan") == 1
-    assert more("signal_search_steps_total", "crawl") == result.usage.calls
+    # A reducer whose view is older than a call's step makes that again; it finds nothing to do, and leaves too.
+    tried = more("signal_search_steps_total", "crawl")
+    assert result.usage.calls <= tried <= 2 * result.usage.calls
     assert more("signal_search_steps_total", "reduce") == 1
