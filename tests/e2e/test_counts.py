@@ -58,6 +58,8 @@ def test_a_job_is_counted_by_the_workers_that_did_it(running: Running):
         sleep(0.1)
     assert more("signal_search_jobs_total", "succeeded") == 1
     assert more("signal_search_steps_total", "plan") == 1
+    started = [each.data["call"] for each in result.trace if each.name == "call_started"]
+    assert len(started) == len(set(started)) == result.usage.calls
     # A reducer whose view is older than a call's step makes that again; it finds nothing to do, and leaves too.
     tried = more("signal_search_steps_total", "crawl")
     assert result.usage.calls <= tried <= 2 * result.usage.calls
