@@ -33,6 +33,15 @@ class Short(Struct, frozen=True, kw_only=True):
 Reservation = Held | Short
 
 
+class Want(Struct, frozen=True, kw_only=True):
+    """One reservation among several that are asked for together."""
+
+    hold_id: str
+    levels: Sequence[str]
+    cost: Amounts
+    lease_ms: int
+
+
 class Balance(Struct, frozen=True, kw_only=True):
     """The state of one level. A dimension without a limit is absent from `limits`."""
 
@@ -77,8 +86,20 @@ class Ledger(Protocol):
         """
         ...
 
+    def reserve_all(self, wants: Sequence[Want], *, now_ms: int = 0) -> list[Reservation]:
+        """Reserve each in turn, in one trip; one that is short keeps none of the others from being held."""
+        ...
+
     def settle(self, hold_id: str, used: Amounts) -> bool:
         """Turn a hold into usage with the real amounts (less: refund; more: over-run). False if no such hold."""
+        ...
+
+    def settle_all(self, used: Sequence[tuple[str, Amounts]]) -> None:
+        """Settle each hold in turn, in one trip."""
+        ...
+
+    def spend(self, want: Want, *, now_ms: int = 0) -> Reservation:
+        """Reserve and settle what will surely cost this much, in one trip; nothing is spent when it is short."""
         ...
 
     def release(self, hold_id: str) -> bool:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
-from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short, Want
 from budget.memory_order import Order
 from infra.clock import Clock, SystemClock
 
@@ -72,9 +72,29 @@ class MemoryLedger:
             self._hold(hold_id, _Hold(tuple(known), wanted), now_ms + lease_ms)
         return short or _held(known.values())
 
+    def reserve_all(self, wants: Sequence[Want], *, now_ms: int = 0) -> list[Reservation]:
+        """Reserve each in turn."""
+        return [
+            self.reserve(
+                each.hold_id, each.levels, each.cost, lease_ms=each.lease_ms, now_ms=now_ms
+            )
+            for each in wants
+        ]
+
     def settle(self, hold_id: str, used: Amounts) -> bool:
         """Turn a hold into usage with the real amounts."""
         return self._end(hold_id, counted(used))
+
+    def settle_all(self, used: Sequence[tuple[str, Amounts]]) -> None:
+        """Settle each hold in turn."""
+        for each in used:
+            self.settle(*each)
+
+    def spend(self, want: Want, *, now_ms: int = 0) -> Reservation:
+        """Reserve and settle."""
+        (reserved,) = self.reserve_all([want], now_ms=now_ms)
+        self.settle(want.hold_id, want.cost)
+        return reserved
 
     def release(self, hold_id: str) -> bool:
         """Give a hold back unused."""

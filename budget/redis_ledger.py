@@ -12,10 +12,10 @@ from msgspec import msgpack
 from signal_search.contracts.budget import Amounts, Dimension
 
 from budget.amounts import counted
-from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Reservation, Short, Want
 from infra import keys
 from infra.redis import store_errors
-from infra.scripts import Argument, load
+from infra.scripts import Argument, Call, load, run_together
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -59,13 +59,32 @@ class RedisLedger:
         now_ms: int = 0,
     ) -> Reservation:
         """Hold `cost` on all levels or on none."""
-        names = list(dict.fromkeys(levels))
-        asked = (now_ms, lease_ms, hold_id, DROPPED_AT_ONCE, names, _pairs(counted(cost)))
-        return _reservation(_reply(cast("bytes", self._run("reserve", _pack(asked)))))
+        want = Want(hold_id=hold_id, levels=levels, cost=cost, lease_ms=lease_ms)
+        with store_errors():
+            return _reservation(_reserve_call(want, now_ms).run(self._redis))
+
+    def reserve_all(self, wants: Sequence[Want], *, now_ms: int = 0) -> list[Reservation]:
+        """Reserve each in turn."""
+        with store_errors():
+            replies = run_together(self._redis, [_reserve_call(each, now_ms) for each in wants])
+        return [_reservation(each) for each in replies]
 
     def settle(self, hold_id: str, used: Amounts) -> bool:
         """Turn a hold into usage with the real amounts."""
-        return self._run("settle", hold_id, REMEMBER_MS, _pack(_pairs(counted(used)))) == 1
+        with store_errors():
+            return _settle_call(hold_id, used).run(self._redis) == 1
+
+    def settle_all(self, used: Sequence[tuple[str, Amounts]]) -> None:
+        """Settle each hold in turn."""
+        with store_errors():
+            run_together(self._redis, [_settle_call(*each) for each in used])
+
+    def spend(self, want: Want, *, now_ms: int = 0) -> Reservation:
+        """Reserve and settle."""
+        calls = (_reserve_call(want, now_ms), _settle_call(want.hold_id, want.cost))
+        with store_errors():
+            reserved, _settled = run_together(self._redis, calls)
+        return _reservation(reserved)
 
     def release(self, hold_id: str) -> bool:
         """Give a hold back unused."""
@@ -90,7 +109,18 @@ def _pairs(amounts: Amounts) -> list[str | int]:
     return [part for name, amount in amounts.items() for part in (name.value, amount)]
 
 
-def _reservation(reply: list[str | int]) -> Reservation:
+def _reserve_call(want: Want, now_ms: int) -> Call:
+    names, cost = list(dict.fromkeys(want.levels)), _pairs(counted(want.cost))
+    asked = (now_ms, want.lease_ms, want.hold_id, DROPPED_AT_ONCE, names, cost)
+    return Call(_SCRIPTS["reserve"], _TAG, (_pack(asked),))
+
+
+def _settle_call(hold_id: str, used: Amounts) -> Call:
+    return Call(_SCRIPTS["settle"], _TAG, (hold_id, REMEMBER_MS, _pack(_pairs(counted(used)))))
+
+
+def _reservation(raw: object) -> Reservation:
+    reply = _reply(cast("bytes", raw))
     if not reply[0]:
         _, level, name, rest = map(str, reply)
         return Short(level=level, dimension=Dimension(name), left=int(rest))

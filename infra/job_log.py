@@ -71,7 +71,7 @@ class JobLog:
         """Return all entries after a stream id, oldest first."""
         with store_errors():
             rows = self._redis.xrange(keys.job_log(job_id), min=f"({after}")
-        return [_located(row) for row in cast("list[_Row]", rows)]
+        return located(cast("list[Row]", rows))
 
     def wait(self, job_id: str, *, after: str, timeout_ms: int) -> list[Located]:
         """Return entries after a stream id, waiting for the first one up to `timeout_ms`."""
@@ -117,11 +117,12 @@ class AsyncJobLog:
         return _rows(answer)
 
 
-_Row = tuple[bytes, dict[bytes, bytes]]
+Row = tuple[bytes, dict[bytes, bytes]]
 
 
-def _located(row: _Row) -> Located:
-    return row[0].decode(), decode_entry(row[1][b"e"])
+def located(rows: Iterable[Row]) -> list[Located]:
+    """Return the entries in rows of the store."""
+    return [(row[0].decode(), decode_entry(row[1][b"e"])) for row in rows]
 
 
 def _rows(answer: object) -> list[Located]:
@@ -129,7 +130,7 @@ def _rows(answer: object) -> list[Located]:
     if not answer:
         return []
     if isinstance(answer, dict):
-        nested = cast("dict[bytes, list[list[_Row]]]", answer)
-        return [_located(row) for lists in nested.values() for rows in lists for row in rows]
-    pairs = cast("list[tuple[bytes, list[_Row]]]", answer)
-    return [_located(row) for _name, rows in pairs for row in rows]
+        nested = cast("dict[bytes, list[list[Row]]]", answer)
+        return located(row for lists in nested.values() for rows in lists for row in rows)
+    pairs = cast("list[tuple[bytes, list[Row]]]", answer)
+    return located(row for _name, rows in pairs for row in rows)

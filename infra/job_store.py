@@ -29,14 +29,6 @@ _SCRIPTS = load(
 _SPEC = msgspec.json.Decoder(AnySpec)
 
 
-class _Caused(Struct, frozen=True):
-    """The part of a specification that says which request caused the job."""
-
-    request_id: str = ""
-
-
-_CAUSED = msgspec.json.Decoder(_Caused)
-
 # Beyond the deadline: time to reduce and publish what is there.
 _GRACE_MS = 600_000
 _INDEX_MS = 31 * 86_400_000
@@ -105,13 +97,7 @@ class JobStore:
         """Return a job, None when it is unknown or expired."""
         with store_errors():
             row = cast("dict[bytes, bytes]", self._redis.hgetall(keys.job(job_id)))
-        return _stored(row) if row else None
-
-    def request_id(self, job_id: str) -> str:
-        """Return the id of the request that made a job, for the log; empty when the job is unknown."""
-        with store_errors():
-            spec = cast("bytes | None", self._redis.hget(keys.job(job_id), "spec"))
-        return _CAUSED.decode(spec).request_id if spec else ""
+        return stored_of(row)
 
     def transition(self, job_id: str, event: JobEvent) -> JobState | None:
         """Apply a non-terminal event; return the new state, None when the table or the end of the job forbids it."""
@@ -210,7 +196,10 @@ def _rows_of(event: JobEvent) -> list[str]:
     return rows
 
 
-def _stored(row: dict[bytes, bytes]) -> StoredJob:
+def stored_of(row: dict[bytes, bytes]) -> StoredJob | None:
+    """Return the job in a row of the store, None for an empty one."""
+    if not row:
+        return None
     return StoredJob(
         spec=_SPEC.decode(row[b"spec"]),
         state=JobState(row[b"state"].decode()),

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
+from redis.client import Pipeline
 from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError
 
@@ -48,24 +49,44 @@ class Call(NamedTuple):
         """Make the call alone."""
         return self.script(redis, self.keys, self.args)
 
+    def join(self, pipe: Pipeline) -> None:
+        """Make the call with others."""
+        pipe.evalsha(self.script.sha, len(self.keys), *self.keys, *self.args)
 
-def run_together(redis: Redis, calls: Sequence[Call]) -> list[object]:
-    """Run scripts in one trip, in order but not as one: between two of them others may act, or everything may end.
+
+class Command(NamedTuple):
+    """A plain command with its arguments; it begins with the command's name and the one key that it is about."""
+
+    args: Sequence[Argument]
+
+    def run(self, redis: Redis) -> object:
+        """Give the command alone."""
+        return redis.execute_command(*self.args)  # type: ignore[no-untyped-call]
+
+    def join(self, pipe: Pipeline) -> None:
+        """Give the command with others."""
+        pipe.execute_command(*self.args)  # type: ignore[no-untyped-call]
+
+
+def run_together(redis: Redis, calls: Sequence[Call | Command]) -> list[object]:
+    """Run all in one trip, in order but not as one: between two of them others may act, or everything may end.
 
     A cluster takes a trip for each. Scripts that the server does not know are sent again one by one, in order, so that
     none becomes known before those that run ahead of it.
     """
+    if not calls:
+        return []
     client: object = redis
     if isinstance(client, RedisCluster):  # its pipelines take no scripts
         return [each.run(redis) for each in calls]
     with redis.pipeline(transaction=False) as pipe:
-        for script, keys, args in calls:
-            pipe.evalsha(script.sha, len(keys), *keys, *args)
+        for each in calls:
+            each.join(pipe)
         replies = cast("list[object]", pipe.execute(raise_on_error=False))
     return [_known(redis, call, reply) for call, reply in zip(calls, replies, strict=True)]
 
 
-def _known(redis: Redis, call: Call, reply: object) -> object:
+def _known(redis: Redis, call: Call | Command, reply: object) -> object:
     if isinstance(reply, NoScriptError):
         return call.run(redis)
     if isinstance(reply, Exception):

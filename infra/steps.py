@@ -17,7 +17,7 @@ from redis import Redis
 
 from infra import keys
 from infra.redis import store_errors
-from infra.scripts import Argument, Call, load
+from infra.scripts import Argument, Call, Command, load, run_together
 
 _SCRIPTS = load(
     Path(__file__).with_name("lua"),
@@ -94,6 +94,11 @@ class Steps:
         with store_errors():
             return call.run(self._redis) == 1
 
+    def make_all(self, step_ids: Sequence[str], task: str) -> None:
+        """Create several steps of one task that are due now, in one trip. Idempotent."""
+        with store_errors():
+            run_together(self._redis, [make_call(self._rules, each, task) for each in step_ids])
+
     def ring(self, step_id: str, *, now_ms: int = 0) -> str:
         """Say that a step has news. Return the task whose bell to send, or '' when none is needed."""
         answer = self._run("step_ring", step_id, (step_id, now_ms, self._rules.grace_ms))
@@ -101,10 +106,21 @@ class Steps:
 
     def claim(self, step_id: str, *, now_ms: int = 0) -> StepClaim:
         """Try to get the step for one lease."""
+        return self.claim_and_read(step_id, (), now_ms=now_ms)[0]
+
+    def claim_and_read(
+        self, step_id: str, reads: Sequence[Command], *, now_ms: int = 0
+    ) -> tuple[StepClaim, list[object]]:
+        """Try to get the step for one lease; read something in the same trip, after it, and return the replies."""
         args = (step_id, now_ms, self._rules.lease_ms, self._rules.max_attempts)
-        outcome, fence, attempt, rung, waited_ms = cast(
-            "tuple[bytes, int, int, int, int]", self._run("step_claim", step_id, args)
-        )
+        with store_errors():
+            reply, *read = run_together(
+                self._redis, [self._call("step_claim", step_id, args), *reads]
+            )
+        return self._claimed(step_id, reply), read
+
+    def _claimed(self, step_id: str, reply: object) -> StepClaim:
+        outcome, fence, attempt, rung, waited_ms = cast("tuple[bytes, int, int, int, int]", reply)
         claim = StepClaim(
             outcome=cast('Literal["claimed", "held", "gone", "dead"]', outcome.decode()),
             fence=fence,
@@ -215,9 +231,10 @@ class Steps:
         if self._held.get(step_id) is claim:  # not a later claim by another thread
             del self._held[step_id]
 
-    def _run(self, name: str, step_id: str, args: Sequence[Argument]) -> object:
+    def _call(self, name: str, step_id: str, args: Sequence[Argument]) -> Call:
         shard = keys.step_shard(step_id)
+        return Call(_SCRIPTS[name], (keys.steps_due(shard), keys.step(shard, step_id)), args)
+
+    def _run(self, name: str, step_id: str, args: Sequence[Argument]) -> object:
         with store_errors():
-            return _SCRIPTS[name](
-                self._redis, [keys.steps_due(shard), keys.step(shard, step_id)], args
-            )
+            return self._call(name, step_id, args).run(self._redis)

@@ -15,7 +15,7 @@ from infra.settings import current
 from infra.steps import task_of
 from workers.celery_app import make_app, send_bell
 from workers.next_step import NextStep
-from workers.pipeline.attempt import Work, attempt
+from workers.pipeline.attempt import Step, Work, begin, carry_out
 from workers.pipeline.crawl import crawl as crawl_step
 from workers.pipeline.plan import plan as plan_step
 from workers.pipeline.reduce import reduce as reduce_step
@@ -120,32 +120,35 @@ def _counted(task: str, step_id: str) -> Broken | None:
 
 
 def _outcome(step_id: str, work: Work) -> str:
-    job_id = step_id.split("/", 1)[0]
-    with bound(job_id=job_id, request_id=_request_of(job_id), step=step_id):
-        began_s = toolbox().clock.monotonic()
+    began_s = toolbox().clock.monotonic()
+    with bound(job_id=step_id.split("/", 1)[0], step=step_id):
         try:
-            outcome = attempt(toolbox(), step_id, work)
-        except SignalSearchError as error:
-            _log.warning("step failed and will be tried again", code=error.code)
+            step = begin(toolbox(), step_id)
+            _remember(step)
+            with bound(request_id=step.job.request_id):
+                return _tried(step, work, began_s)
+        except StoreFailed as error:  # before the step was ours
+            _log.warning("step could not be asked for", code=error.code)
             return error.code
-        except Exception as error:
-            _log.exception("step broke and will be tried again")
-            raise Broken from error
-        took_ms = round((toolbox().clock.monotonic() - began_s) * 1000, 1)
-        tell = _log.debug if outcome in _NOT_OURS else _log.info
-        tell("step tried", outcome=outcome, took_ms=took_ms)
-        return outcome
 
 
-def _request_of(job_id: str) -> str:
-    """Return the request that made a job, for the log; empty when it cannot be told."""
-    known = _requests.get(job_id)
-    if known is None:
-        try:
-            known = toolbox().store.request_id(job_id)
-        except StoreFailed:
-            return ""
-        if len(_requests) >= _MOST_REQUESTS:
-            _requests.clear()
-        _requests[job_id] = known
-    return known
+def _tried(step: Step, work: Work, began_s: float) -> str:
+    try:
+        outcome = carry_out(toolbox(), step, work)
+    except SignalSearchError as error:
+        _log.warning("step failed and will be tried again", code=error.code)
+        return error.code
+    except Exception as error:
+        _log.exception("step broke and will be tried again")
+        raise Broken from error
+    took_ms = round((toolbox().clock.monotonic() - began_s) * 1000, 1)
+    tell = _log.debug if outcome in _NOT_OURS else _log.info
+    tell("step tried", outcome=outcome, took_ms=took_ms)
+    return outcome
+
+
+def _remember(step: Step) -> None:
+    """Remember the request that made a job, for the log of a worker that leaves."""
+    if len(_requests) >= _MOST_REQUESTS:
+        _requests.clear()
+    _requests[step.job_id] = step.job.request_id

@@ -1,6 +1,6 @@
 """The composition root: settings become the tools that the pipeline works with. One toolbox per process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from budget.frontier import Caps, Frontier
@@ -50,10 +50,11 @@ class Toolbox:
         if self.steps.make(step_id, task):
             self.bell(task, step_id)
 
-    def start(self, step_id: str, task: str) -> None:
-        """Make a step and ring it. Making it again does nothing; the bell may ring twice, that is harmless."""
-        self.steps.make(step_id, task)
-        self.bell(task, step_id)
+    def start(self, step_ids: Sequence[str], task: str) -> None:
+        """Make steps of one task and ring them. To make one again, or to ring twice, changes nothing."""
+        self.steps.make_all(step_ids, task)
+        for each in step_ids:
+            self.bell(task, each)
 
 
 def step_rules(settings: Settings) -> StepRules:

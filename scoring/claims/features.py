@@ -55,7 +55,6 @@ def compare(claim: Passage, sentence: Passage, neighbours: Sequence[Passage] = (
     """
     order = common_length(claim.keys, sentence.keys) / max(1, len(claim.keys))
     shared = Overlap(claim, sentence, aligned=order >= _OVERLAP_FROM)
-    around = " ".join(each.plain for each in (sentence, *neighbours))
     return Comparison(
         words=len(claim.keys),
         recall=recall(claim, sentence.key_set),
@@ -76,11 +75,22 @@ def compare(claim: Passage, sentence: Passage, neighbours: Sequence[Passage] = (
         negations=shared.negations,
         antonyms=_antonyms(claim, shared),
         exclusive=_has_unsupported_exclusive(claim, sentence),
-        debunked=bool(lexicon.DEBUNK.search(around)) and not lexicon.DEBUNK.search(claim.plain),
+        debunked=is_debunked(claim, sentence, neighbours),
         modal=bool(lexicon.MODALITY.search(sentence.plain))
         and not lexicon.MODALITY.search(claim.plain),
-        question=any(lexicon.QUESTION_END.search(each.plain) for each in (claim, sentence)),
+        question=is_question(claim, sentence),
     )
+
+
+def is_debunked(claim: Passage, sentence: Passage, neighbours: Sequence[Passage]) -> bool:
+    """Say whether a sentence or one beside it calls what is claimed a mistake, where the claim does not itself."""
+    around = " ".join(each.plain for each in (sentence, *neighbours))
+    return bool(lexicon.DEBUNK.search(around)) and not lexicon.DEBUNK.search(claim.plain)
+
+
+def is_question(claim: Passage, sentence: Passage) -> bool:
+    """Say whether one of the two asks instead of stating."""
+    return any(lexicon.QUESTION_END.search(each.plain) for each in (claim, sentence))
 
 
 def recall(claim: Passage, keys: "frozenset[str] | set[str]") -> float:

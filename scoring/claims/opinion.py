@@ -8,7 +8,7 @@ from signal_search.errors import JudgeTimedOut, SignalSearchError
 
 from scoring.claims.entail import entails, vetoes
 from scoring.claims.evidence import PreparedDocument
-from scoring.claims.features import Comparison, compare
+from scoring.claims.features import Comparison, compare, is_debunked, is_question
 from scoring.claims.passage import Passage
 from scoring.claims.reasons import Reason
 from scoring.claims.rules import VerifyRules
@@ -31,14 +31,17 @@ _JUDGED = {
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
-    """One document's verdict; `recall` is how much of the claim its best sentence holds."""
+    """One document's verdict; `recall` is how much of the claim its best sentence holds.
+
+    seen: how the two compare, where that was needed to tell.
+    """
 
     source: PreparedDocument
     verdict: Verdict
     reason: str
     span: Span
     recall: float
-    seen: Comparison
+    seen: Comparison | None = None
     verbatim: bool = False
 
 
@@ -63,8 +66,7 @@ def _verbatim(source: PreparedDocument, claim: Passage) -> Opinion | None:
         return None
     first, last = places
     sentence = source.passages[first]
-    seen = compare(claim, sentence, source.neighbours(first))
-    if seen.debunked or seen.question:
+    if is_debunked(claim, sentence, source.neighbours(first)) or is_question(claim, sentence):
         return None
     return Opinion(
         source=source,
@@ -72,7 +74,6 @@ def _verbatim(source: PreparedDocument, claim: Passage) -> Opinion | None:
         reason=Reason.VERBATIM,
         span=source.span(first, last),
         recall=1.0,
-        seen=seen,
         verbatim=True,
     )
 
@@ -110,7 +111,7 @@ def _by_judge(found: Opinion, claim: Passage, judge: Judge) -> Opinion:
         verdict, reason = _asked(judge, claim.sentence.text, found.span)
     except NoOpinion:
         return found
-    if verdict is Verdict.TRUE:
+    if verdict is Verdict.TRUE and found.seen is not None:
         veto = next(vetoes(found.seen), None)
         verdict, reason = (Verdict.UNCERTAIN, f"vetoed_{veto}") if veto else (verdict, reason)
     return Opinion(

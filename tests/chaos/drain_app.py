@@ -17,7 +17,7 @@ from infra.metrics import Publisher
 from infra.redis import connect
 from infra.settings import current
 from workers.celery_app import Background, add_background, make_app, send_bell
-from workers.pipeline.attempt import Leave, attempt
+from workers.pipeline.attempt import Leave, Step, attempt
 from workers.reconciler import Reconciler
 from workers.toolbox import Toolbox, open_toolbox
 
@@ -58,8 +58,8 @@ def our_app() -> Celery:
     def tools() -> Toolbox:
         return open_toolbox(_settings, ring)
 
-    def work(tools: Toolbox, step_id: str) -> Leave:
-        number = step_id.rsplit("/", 1)[1]
+    def work(tools: Toolbox, step: Step) -> Leave:
+        number = step.id.rsplit("/", 1)[1]
         time.sleep(_WORK_S)
         entry = CallRefused(
             at_ms=tools.clock.now_ms(),

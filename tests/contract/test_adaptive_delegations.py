@@ -35,7 +35,7 @@ def spine(redis: object, redis_url: str) -> Spine:
         result_ttl_s=600,
     )
     made.tools.store.create(spec)
-    made.tools.start("job_1/plan", "plan")
+    made.tools.start(["job_1/plan"], "plan")
     made.run_bells()
     return made
 

@@ -7,7 +7,7 @@ from redis import Redis
 from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.errors import Broken, StoreFailed
 
-from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Ledger, Short
+from budget.ledger import DROPPED_AT_ONCE, REMEMBER_MS, Balance, Held, Ledger, Short, Want
 from budget.memory_ledger import MemoryLedger
 from budget.redis_ledger import RedisLedger
 from infra import keys
@@ -71,6 +71,51 @@ def test_the_first_short_dimension_is_named(purse: Ledger) -> None:
 
 def test_what_is_left_can_be_held_to_the_last(purse: Ledger) -> None:
     assert reserve(purse, "h1", {TOKENS: 700}) == Held(left={TOKENS: 0, CALLS: 3})
+
+
+def want(hold: str, cost: Amounts) -> Want:
+    return Want(hold_id=hold, levels=LEVELS, cost=cost, lease_ms=LEASE)
+
+
+def test_of_several_reservations_one_that_is_short_keeps_none_of_the_others(purse: Ledger) -> None:
+    wants = [want("h1", {TOKENS: 300}), want("h2", {TOKENS: 401}), want("h3", {TOKENS: 400})]
+    assert purse.reserve_all(wants, now_ms=NOW) == [
+        Held(left={TOKENS: 400, CALLS: 3}),
+        Short(level=TENANT, dimension=TOKENS, left=400),
+        Held(left={TOKENS: 0, CALLS: 3}),
+    ]
+    assert purse.balance(TENANT).held == {TOKENS: 700}
+
+
+def test_nothing_is_reserved_for_nobody(purse: Ledger) -> None:
+    assert purse.reserve_all([]) == []
+
+
+def test_several_holds_are_settled_and_an_unknown_one_is_passed_over(purse: Ledger) -> None:
+    reserve(purse, "h1", {TOKENS: 300})
+    reserve(purse, "h2", {TOKENS: 100})
+    purse.settle_all([("h1", {TOKENS: 30}), ("nobody", {TOKENS: 7}), ("h2", {TOKENS: 100})])
+    assert purse.balance(ALL) == Balance(used={TOKENS: 130})
+
+
+def test_what_is_spent_at_once_is_used_on_every_level_and_held_on_none(purse: Ledger) -> None:
+    assert purse.spend(want("h1", {TOKENS: 300, CALLS: 1}), now_ms=NOW) == Held(
+        left={TOKENS: 400, CALLS: 2}
+    )
+    assert [purse.balance(each).used for each in LEVELS] == [{TOKENS: 300, CALLS: 1}] * 3
+    assert [purse.balance(each).held for each in LEVELS] == [{}] * 3
+
+
+def test_spending_twice_under_one_id_counts_once(purse: Ledger) -> None:
+    purse.spend(want("h1", {TOKENS: 300}), now_ms=NOW)
+    assert isinstance(purse.spend(want("h1", {TOKENS: 300}), now_ms=NOW), Held)
+    assert purse.balance(JOB).used == {TOKENS: 300}
+
+
+def test_what_is_short_is_not_spent(purse: Ledger) -> None:
+    short = Short(level=TENANT, dimension=TOKENS, left=700)
+    assert purse.spend(want("h1", {TOKENS: 701}), now_ms=NOW) == short
+    assert purse.balance(ALL) == Balance()
 
 
 def test_the_same_id_holds_once(purse: Ledger) -> None:

@@ -276,7 +276,9 @@ def test_too_many_candidates_are_the_program_s_fault_too(
     walk = Walk(settings_for(redis_url, hosts(web.port)))
     walk.submit(SearchRequest(query="q"))
     fault = ProgramError("too many", code="candidate_limit")
-    end_job(walk.tools, "job_1", JobEvent.FAIL, error=fault)
+    queued = walk.tools.store.get("job_1")
+    assert queued is not None
+    end_job(walk.tools, queued, JobEvent.FAIL, error=fault)
     stored, ended = walk.tools.store.get("job_1"), walk.entries()[-1]
     assert stored is not None
     assert isinstance(ended, Ended)

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from workers import tasks
-from workers.pipeline.attempt import Next
+from workers.pipeline.attempt import Next, Step
 from workers.toolbox import Toolbox
 from workers.worker import app
 
@@ -20,12 +20,12 @@ _name = os.environ["SLOW_STEP"]
 _real = tasks.WORK[_name]
 
 
-def _slow(tools: Toolbox, step_id: str) -> Next:
-    Path(os.environ["SLOW_NOTE"]).write_text(step_id)
+def _slow(tools: Toolbox, step: Step) -> Next:
+    Path(os.environ["SLOW_NOTE"]).write_text(step.id)
     if "SLOW_BREAKS" in os.environ:
         raise ValueError
     threading.Event().wait(_HOUR_S)
-    return _real(tools, step_id)
+    return _real(tools, step)
 
 
 tasks.WORK[_name] = _slow

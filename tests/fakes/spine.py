@@ -160,8 +160,10 @@ class Wired:
 WRITES = {
     "store": frozenset({"transition", "end"}),
     "log": frozenset({"append", "put_documents"}),
-    "steps": frozenset({"make", "ring", "rest", "leave", "drop"}),
-    "ledger": frozenset({"open", "reserve", "settle", "release", "close"}),
+    "steps": frozenset({"make", "make_all", "ring", "rest", "leave", "drop"}),
+    "ledger": frozenset(
+        {"open", "spend", "reserve", "reserve_all", "settle_all", "release", "close"}
+    ),
     "frontier": frozenset({"offer", "cancel"}),
 }
 
@@ -246,7 +248,7 @@ class Spine:
             }
         )
         self.tools.store.create(spec)
-        self.tools.start(f"{job_id}/plan", "plan")
+        self.tools.start([f"{job_id}/plan"], "plan")
         return spec
 
     def entries(self, job_id: str = "job_1") -> list[LogEntry]:

@@ -91,7 +91,7 @@ class Walk:
         )
         spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
         self.tools.store.create(spec)
-        self.tools.start(f"{job_id}/plan", "plan")
+        self.tools.start([f"{job_id}/plan"], "plan")
 
     def submit(
         self, request: AnyRequest, job_id: str = "job_1", *, deadline_s: float = 20.0
@@ -107,7 +107,7 @@ class Walk:
             result_ttl_s=600,
         )
         self.tools.store.create(spec)
-        self.tools.start(f"{job_id}/plan", "plan")
+        self.tools.start([f"{job_id}/plan"], "plan")
 
     def play(self, job_id: str = "job_1") -> None:
         """Play until the job is over."""

@@ -8,9 +8,9 @@ from signal_search.contracts.source import SkipReason
 from signal_search.contracts.trace import CallStarted
 from signal_search.errors import SignalSearchError
 
-from budget.ledger import Short
+from budget.ledger import Short, Want
 from infra.job_store import StoredJob
-from workers.pipeline.attempt import Leave, Next
+from workers.pipeline.attempt import Leave, Next, Step
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.offers import offer
 from workers.pipeline.purses import levels_of
@@ -22,13 +22,13 @@ from workers.toolbox import Toolbox
 _HOLD_MS = 60_000
 
 
-def crawl(tools: Toolbox, step_id: str) -> Next:
+def crawl(tools: Toolbox, step: Step) -> Next:
     """Work on `JOB/crawl/CALL`."""
-    job_id, _crawl, call_id = step_id.split("/", 2)
-    stored = tools.store.get(job_id)
+    job_id, _crawl, call_id = step.id.split("/", 2)
+    stored = step.job.stored
     if stored is None or stored.is_finished:
         return Leave()
-    view = fold(entry for _id, entry in tools.log.read(job_id))
+    view = step.view()
     call = view.calls.get(call_id)
     if view.plan is None or call is None or call.refused is not None:
         return Leave()
@@ -88,12 +88,11 @@ def _begun(
 
 
 def _pay(tools: Toolbox, stored: StoredJob, call: CallView, cost: Amounts) -> bool:
-    hold = f"{stored.spec.id}|{call.call.id}"
-    levels = levels_of(tools, stored)
-    reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=_HOLD_MS)
-    if isinstance(reserved, Short):
-        why = f"{reserved.dimension} left: {reserved.left}"
+    hold, levels = f"{stored.spec.id}|{call.call.id}", levels_of(tools, stored)
+    want = Want(hold_id=hold, levels=levels, cost=cost, lease_ms=_HOLD_MS)
+    spent = tools.ledger.spend(want)
+    if isinstance(spent, Short):
+        why = f"{spent.dimension} left: {spent.left}"
         refuse(tools, stored.spec.id, call.call.id, SkipReason.BUDGET, why)
         return False
-    tools.ledger.settle(hold, cost)
     return True

@@ -98,8 +98,8 @@ def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:
     tools.log.put_documents(spec.id, documents, ttl_ms=life_ms(spec))
     pairs = list(zip(told, costs, strict=True))
     tools.log.append(spec.id, *(_entry(now_ms, each, used) for each, used in pairs))
-    for each, used in pairs:
-        tools.ledger.settle(f"{spec.id}|{each.fetch_id}", used)
+    tools.ledger.settle_all([(f"{spec.id}|{each.fetch_id}", used) for each, used in pairs])
+    for each in told:
         _note(each)
 
 

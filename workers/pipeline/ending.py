@@ -31,16 +31,13 @@ _STATES = {
 
 def end_job(
     tools: Toolbox,
-    job_id: str,
+    stored: StoredJob,
     event: JobEvent,
     *,
     result: AnyResult | None = None,
     error: SignalSearchError | None = None,
 ) -> bool:
     """End a job with its result or error, once; then clear its fetches, holds and steps. False if it had ended."""
-    stored = tools.store.get(job_id)
-    if stored is None:
-        return False
     raw = msgspec.json.encode(result) if result is not None else b""
     ended = Ended(
         at_ms=tools.clock.now_ms(),
@@ -103,11 +100,15 @@ def _settle_told(tools: Toolbox, job_id: str, view: JobView) -> None:
     """Settle the fetches that were told to the job while whoever told it died before paying for it."""
     if not any(tools.ledger.balance(job_level(job_id)).held.values()):
         return
-    for fetch in view.fetches():
-        if fetch.finished is not None:
-            tools.ledger.settle(f"{job_id}|{fetch.fetch_id}", spent_on(fetch.finished))
-    for screened in view.screened.values():
-        tools.ledger.settle(hold_of(job_id, screened.number), cost_of_judging(screened))
+    fetched = [
+        (f"{job_id}|{each.fetch_id}", spent_on(each.finished))
+        for each in view.fetches()
+        if each.finished is not None
+    ]
+    judged = [
+        (hold_of(job_id, each.number), cost_of_judging(each)) for each in view.screened.values()
+    ]
+    tools.ledger.settle_all([*fetched, *judged])
 
 
 def _waiters(job_id: str, view: JobView) -> list[tuple[str, str, str]]:

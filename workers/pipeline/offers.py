@@ -11,7 +11,7 @@ from signal_search.contracts.trace import FetchQueued
 from signal_search.errors import AddressRefused
 
 from budget.frontier import Offer, Placed
-from budget.ledger import Short
+from budget.ledger import Short, Want
 from budget.policy import next_day_ms
 from infra.clock import iso_until
 from infra.job_store import StoredJob
@@ -102,30 +102,48 @@ def _reserve(
     short: list[tuple[Wanted, Short]] = []
     for each in wanted:
         try:
-            place = _Place(each, fingerprint(each.request, job_id), host_key(each.request.url))
+            uid, host = fingerprint(each.request, job_id), host_key(each.request.url)
         except AddressRefused as error:
             refused.append(_skipped(each, SkipReason.ADDRESS, error.message))
             continue
-        paid = _pay(tools, stored, place, deadline_ms)
-        if isinstance(paid, Short):
-            short.append((each, paid))
-        else:
-            places.append(paid)
-    return places, refused, short
+        places.append(_Place(each, uid, host))
+    paid = _pay(tools, stored, places, deadline_ms)
+    for place, rest in zip(places, paid, strict=True):
+        if isinstance(rest, Short):
+            short.append((place.wanted, rest))
+    return [each for each in paid if isinstance(each, _Place)], refused, short
 
 
-def _pay(tools: Toolbox, stored: StoredJob, place: _Place, deadline_ms: int) -> _Place | Short:
+def _pay(
+    tools: Toolbox, stored: StoredJob, places: Sequence[_Place], deadline_ms: int
+) -> list[_Place | Short]:
     """Reserve on every level; where only the source's quota is used up, without that, for an earlier reply."""
-    wanted = place.wanted
-    hold, cost = f"{stored.spec.id}|{wanted.fetch_id}", _cost(tools, wanted.request)
-    lease_ms = max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS
-    levels = levels_of(tools, stored)
-    quota = open_source(tools, wanted.request, deadline_ms)
-    reserved = tools.ledger.reserve(hold, (*levels, *quota), cost, lease_ms=lease_ms)
-    if isinstance(reserved, Short) and reserved.level in quota:
-        reserved = tools.ledger.reserve(hold, levels, cost, lease_ms=lease_ms)
-        place = dataclass_replace(place, is_beyond_quota=True)
-    return reserved if isinstance(reserved, Short) else place
+    quotas = [open_source(tools, each.wanted.request, deadline_ms) for each in places]
+    wants = [_want(tools, stored, each, deadline_ms) for each in places]
+    reserved = tools.ledger.reserve_all(
+        [
+            replace(want, levels=(*want.levels, *quota))
+            for want, quota in zip(wants, quotas, strict=True)
+        ]
+    )
+    paid: list[_Place | Short] = []
+    for place, want, quota, answer in zip(places, wants, quotas, reserved, strict=True):
+        if isinstance(answer, Short) and answer.level in quota:
+            (again,) = tools.ledger.reserve_all([want])
+            beyond = dataclass_replace(place, is_beyond_quota=True)
+            paid.append(again if isinstance(again, Short) else beyond)
+        else:
+            paid.append(answer if isinstance(answer, Short) else place)
+    return paid
+
+
+def _want(tools: Toolbox, stored: StoredJob, place: _Place, deadline_ms: int) -> Want:
+    return Want(
+        hold_id=f"{stored.spec.id}|{place.wanted.fetch_id}",
+        levels=levels_of(tools, stored),
+        cost=_cost(tools, place.wanted.request),
+        lease_ms=max(0, deadline_ms - tools.clock.now_ms()) + _HOLD_GRACE_MS,
+    )
 
 
 def _out_of_budget(wanted: Wanted, short: Short) -> Told:

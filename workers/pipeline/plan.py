@@ -6,21 +6,19 @@ from signal_search.contracts.trace import Planned
 from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
-from workers.pipeline.attempt import Leave, Next, Rest
+from workers.pipeline.attempt import Leave, Next, Rest, Step
 from workers.pipeline.crawl import ask_at_once
 from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.purses import open_purses
 from workers.pipeline.rules import snapshot, to_log
-from workers.pipeline.state import fold
 from workers.pipeline.strategy import Strategy
 from workers.toolbox import Toolbox
 
 
-def plan(tools: Toolbox, step_id: str) -> Next:
+def plan(tools: Toolbox, step: Step) -> Next:
     """Work on `JOB/plan`. Idempotent: a plan that is in the log already is used as it is."""
-    job_id = step_id.split("/", 1)[0]
-    stored = tools.store.get(job_id)
+    job_id, stored = step.job_id, step.job.stored
     if stored is None or stored.is_finished:
         return Leave()
     tools.store.transition(job_id, JobEvent.PLAN)
@@ -28,9 +26,9 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     try:
         strategy.check(tools, stored)
     except Refused as error:
-        end_job(tools, job_id, JobEvent.FAIL, error=error)
+        end_job(tools, stored, JobEvent.FAIL, error=error)
         return Leave()
-    made = fold(entry for _id, entry in tools.log.read(job_id)).plan
+    made = step.view().plan
     try:
         made = made or _make(tools, stored, strategy)
     except Postpone as later:  # the caller is asked; it rings when it answers
@@ -44,9 +42,8 @@ def plan(tools: Toolbox, step_id: str) -> Next:
     if strategy.asks_at_once and moved is not None:
         ask_at_once(tools, stored)
         return Leave()
-    for call in made.calls:
-        if call.round == 1:
-            tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+    first = [f"{job_id}/crawl/{each.id}" for each in made.calls if each.round == 1]
+    tools.start(first, "crawl")
     if (
         not made.calls or moved is None
     ):  # nobody else will, or it was tried before, or the job has ended

@@ -9,7 +9,7 @@ from signal_search.contracts.trace import Assessed, Expanded, Stopped
 from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
-from workers.pipeline.attempt import Leave, Next, Rest
+from workers.pipeline.attempt import Leave, Next, Rest, Step
 from workers.pipeline.decide import Decision
 from workers.pipeline.ending import clear_job, end_job
 from workers.pipeline.judging import ask_judge, awaits_answer
@@ -26,17 +26,16 @@ _SHARE_OF_LEASE = (
 )
 
 
-def reduce(tools: Toolbox, step_id: str) -> Next:
+def reduce(tools: Toolbox, step: Step) -> Next:
     """Work on `JOB/reduce`."""
-    job_id = step_id.split("/", 1)[0]
-    stored = tools.store.get(job_id)
+    job_id, stored = step.job_id, step.job.stored
     if stored is None:
         return Leave()
     if stored.is_finished:
         leave_rest(tools, stored)
         clear_job(tools, stored)  # whoever ended it may have died before
         return Leave()
-    view = fold(entry for _id, entry in tools.log.read(job_id))
+    log, view = list(step.job.entries), step.view()
     if view.planned is None:
         return Rest(_ms(tools.settings.queue.recheck_s))
     tools.store.transition(job_id, JobEvent.REDUCE)
@@ -45,12 +44,13 @@ def reduce(tools: Toolbox, step_id: str) -> Next:
     until_s = tools.clock.monotonic() + tools.settings.queue.lease_s * _SHARE_OF_LEASE
     while view.stopped is None and view.ended is None and tools.clock.monotonic() < until_s:
         has_news = _act(tools, stored, view, rules, documents)
-        view = fold(entry for _id, entry in tools.log.read(job_id))
+        log += tools.log.read(job_id, after=log[-1][0])
+        view = fold(entry for _id, entry in log)
         documents = _documents(tools, job_id, view, documents)
         if not has_news:
             break
     else:
-        _ring_again(tools, step_id, view)
+        _ring_again(tools, step.id, view)
     if view.stopped is not None:
         return _publish(tools, stored, view, rules, documents)
     tools.store.transition(job_id, JobEvent.DELEGATE if awaits_answer(view) else JobEvent.CRAWL)
@@ -99,12 +99,13 @@ def _act(
     now_ms = tools.clock.now_ms()
     strategy = strategy_of(spec)
     decision = strategy.decide(view, documents, rules, now_ms=now_ms)
-    _log_assessment(tools, view, decision, len(documents))
+    seen = _assessed(view, decision, len(documents), now_ms)
     if decision.stop is not None:
         ids = strategy.evidence(view, documents, decision)
         stopped = Stopped(at_ms=now_ms, key="stopped", stop=decision.stop, evidence=ids)
-        tools.log.append(spec.id, stopped)
+        tools.log.append(spec.id, *seen, stopped)
         return False
+    tools.log.append(spec.id, *seen)
     wanted = (*decision.fetches, *_overdue(tools, view))
     has_news = offer(tools, stored, wanted, deadline_ms=plan.deadline_ms)
     _ensure_asked(tools, view)
@@ -115,15 +116,17 @@ def _act(
     return has_news
 
 
-def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents: int) -> None:
-    """Write down what the stop rule saw, once per number of arrivals."""
+def _assessed(
+    view: JobView, decision: Decision, documents: int, now_ms: int
+) -> tuple[Assessed, ...]:
+    """Return what is to be written down of what the stop rule saw, once per number of arrivals."""
     evidence = decision.evidence
     if not evidence.arrivals:
-        return
-    plan, spec = view.require()
+        return ()
+    plan, _spec = view.require()
     verdict = decision.stop.reason if decision.stop else "continue"
     entry = Assessed(
-        at_ms=tools.clock.now_ms(),
+        at_ms=now_ms,
         key=f"assessed:{len(evidence.arrivals)}:{verdict}",
         round=view.round,
         documents=documents,
@@ -132,7 +135,7 @@ def _log_assessment(tools: Toolbox, view: JobView, decision: Decision, documents
         tokens=plan.limits.get("tokens", 0) - evidence.left.get("tokens", 0),
         verdict=str(verdict),
     )
-    tools.log.append(spec.id, entry)
+    return (entry,)
 
 
 def _overdue(tools: Toolbox, view: JobView) -> list[Wanted]:
@@ -171,8 +174,7 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
         why=decision.why,
     )
     tools.log.append(job_id, entry)
-    for call in decision.calls:
-        tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+    tools.start([f"{job_id}/crawl/{each.id}" for each in decision.calls], "crawl")
 
 
 def _publish(
@@ -195,11 +197,11 @@ def _publish(
     try:
         result = strategy.publish(view, documents, rules)
     except Refused as error:
-        end_job(tools, stored.spec.id, JobEvent.FAIL, error=error)
+        end_job(tools, stored, JobEvent.FAIL, error=error)
         return Leave()
-    post_outcomes(tools, result.source_outcomes)
     stop = result.stop or view.stopped.stop
-    end_job(tools, stored.spec.id, strategy.event(stop), result=result)
+    end_job(tools, stored, strategy.event(stop), result=result)
+    post_outcomes(tools, result.source_outcomes)
     return Leave()
 
 

@@ -1,6 +1,5 @@
 """One try of one step, on the real ledger of steps."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from signal_search.contracts.trace import Ended
 
 from infra.steps import StepRules, Steps
 from tests.fakes.spine import Crash, Spine
-from workers.pipeline.attempt import Leave, Next, Rest, Work, attempt
+from workers.pipeline.attempt import Leave, Next, Rest, Step, Work, attempt
 from workers.toolbox import Toolbox
 
 STEP = "job_1/reduce"
@@ -25,29 +24,29 @@ def spine(redis: Redis, redis_url: str) -> Spine:
     return spine
 
 
-def resting(tools: Toolbox, step_id: str) -> Next:
+def resting(tools: Toolbox, step: Step) -> Next:
     return Rest(60_000)
 
 
-def leaving(tools: Toolbox, step_id: str) -> Next:
+def leaving(tools: Toolbox, step: Step) -> Next:
     return Leave()
 
 
-def crashing(tools: Toolbox, step_id: str) -> Next:
+def crashing(tools: Toolbox, step: Step) -> Next:
     raise Crash
 
 
 def ringing(then: Next) -> Work:
-    def work(tools: Toolbox, step_id: str) -> Next:
-        tools.ring(step_id)
+    def work(tools: Toolbox, step: Step) -> Next:
+        tools.ring(step.id)
         return then
 
     return work
 
 
 def nested(inner: Work, seen: list[str]) -> Work:
-    def work(tools: Toolbox, step_id: str) -> Next:
-        seen.append(attempt(tools, step_id, inner))
+    def work(tools: Toolbox, step: Step) -> Next:
+        seen.append(attempt(tools, step.id, inner))
         return Leave()
 
     return work
@@ -106,7 +105,7 @@ def test_what_a_step_raises_passes_through_and_the_step_is_tried_again(spine: Sp
     assert attempt(spine.tools, STEP, leaving) == "left"
 
 
-def count_until_dead(spine: Spine, work: Callable[[Toolbox, str], Next]) -> int:
+def count_until_dead(spine: Spine, work: Work) -> int:
     for tries in range(100):
         try:
             if attempt(spine.tools, STEP, work) == "dead":
