@@ -28,13 +28,14 @@ from budget.redis_frontier_wire import (
     offer_arguments,
     read_deliveries,
     read_host_state,
+    read_instance,
     read_placed,
     read_turn,
 )
 from budget.shards import Rounds, by_shard, waiters_by_shard
 from infra import keys
 from infra.metrics import OFFERS
-from infra.redis import store_errors
+from infra.redis import is_cluster, store_errors
 from infra.scripts import Argument, load
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ class RedisFrontierWorker:
     def __init__(self, redis: "AsyncRedis") -> None:
         """Use this client; it is not closed here."""
         self._redis = redis
+        self._is_cluster = is_cluster(redis)
+        self.instances = ""
+        """Which instances of the server answered the last turn: another text after a restart or a failover."""
         self._rounds = Rounds()
         self._pubsub: PubSub | None = None
 
@@ -132,14 +136,20 @@ class RedisFrontierWorker:
         now_ms: int = 0,
     ) -> Turn:
         """Complete `done`, then claim up to `want` requests: one trip per shard, all at once."""
+        answered: dict[int, str] = {}
 
         async def ask(shard: int, finished: Sequence[Completion], share: int) -> Turn:
             arguments = [part for each in finished for part in completion_arguments(each)]
-            return read_turn(
-                await self._run("turn", shard, now_ms, lease_ms, pause_ms, share, *arguments)
-            )
+            tells = int(shard == 0 or self._is_cluster)
+            head = (now_ms, lease_ms, pause_ms, share, tells)
+            reply = await self._run("turn", shard, *head, *arguments)
+            if tells:
+                answered[shard] = read_instance(reply)
+            return read_turn(reply)
 
-        return await self._rounds.take(ask, done, want)
+        turn = await self._rounds.take(ask, done, want)
+        self.instances = " ".join(answered[shard] for shard in sorted(answered))
+        return turn
 
     async def postpone(self, claim: Claim, *, pause_ms: int, now_ms: int = 0) -> bool:
         """Put a claim back at the head of its host's queue."""

@@ -60,12 +60,19 @@ def read_deliveries(reply: object) -> tuple[Delivery, ...]:
 
 def read_turn(reply: object) -> Turn:
     """Return what one trip to a shard brought."""
-    deliveries, claims, next_in_ms = cast("tuple[object, list[Sequence[bytes | int]], int]", reply)
+    deliveries, claims, next_in_ms, _instance = cast(
+        "tuple[object, list[Sequence[bytes | int]], int, bytes]", reply
+    )
     return Turn(
         deliveries=read_deliveries(deliveries),
         claims=tuple(_claim(row) for row in claims),
         next_in_ms=next_in_ms,
     )
+
+
+def read_instance(reply: object) -> str:
+    """Return which instance of the server answered a turn that was to tell it."""
+    return cast("list[bytes]", reply)[3].decode()
 
 
 def _claim(row: Sequence[bytes | int]) -> Claim:

@@ -1,7 +1,7 @@
 -- Completes finished requests, then claims the heads of the queues of hosts that are due, longest due first.
 -- KEYS: 1 the shard's prefix
--- ARGV: 1 now_ms, 2 lease_ms, 3 pause_ms, 4 want, then per completion: uid, host, fence, reply, fresh_ms, keep_ms, stale_ms, pause_ms, suspend_ms, reason
--- Returns: {{{uid, waiter, ...}, ...}, {{uid, host, payload, attempt, fence, lease_until_ms}, ...}, next_in_ms or -1}
+-- ARGV: 1 now_ms, 2 lease_ms, 3 pause_ms, 4 want, 5 whether to tell the instance (1), then per completion: uid, host, fence, reply, fresh_ms, keep_ms, stale_ms, pause_ms, suspend_ms, reason
+-- Returns: {{{uid, waiter, ...}, ...}, {{uid, host, payload, attempt, fence, lease_until_ms}, ...}, next_in_ms or -1, instance of the server or ''}
 local LEASE, PAUSE, WANT = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local function store(uid, reply, fresh_ms, keep_ms, stale_ms, waiters)
@@ -53,7 +53,7 @@ local function claim(host)
 end
 
 local done = {}
-for i = 5, #ARGV, 10 do done[#done + 1] = complete(i) end
+for i = 6, #ARGV, 10 do done[#done + 1] = complete(i) end
 
 local claims = {}
 local floor = floor_ms()
@@ -65,4 +65,5 @@ end
 
 local first = redis.call('ZRANGE', READY, 0, 0, 'WITHSCORES')
 local next_in = first[2] and math.max(0, tonumber(first[2]) - now, floor - now) or -1
-return {done, claims, next_in}
+local instance = ARGV[5] == '1' and string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+return {done, claims, next_in, instance}

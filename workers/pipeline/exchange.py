@@ -92,7 +92,7 @@ class Exchanges:
             settings.fetch.parse_timeout_s,
             memory_mib=settings.fetch.parse_memory_mib,
         )
-        self._store_id = ""
+        self._instances = ""
         self._lease_ms = int(settings.frontier.lease_s * 1000)
 
     async def __aenter__(self) -> Self:
@@ -131,16 +131,11 @@ class Exchanges:
             StoreFailed: the store does not answer.
         """
         pause_ms = self.restart_pause_ms
-        store_id, turn = await asyncio.gather(
-            identity(self._redis),
-            self.frontier.turn(done, want, lease_ms=self._lease_ms, pause_ms=pause_ms),
-            return_exceptions=True,
-        )
-        if isinstance(turn, BaseException):
-            raise turn
-        if store_id == self._store_id:
+        turn = await self.frontier.turn(done, want, lease_ms=self._lease_ms, pause_ms=pause_ms)
+        if self.frontier.instances == self._instances:
             return turn
         await self._respect_restart()
+        self._instances = self.frontier.instances
         for claim in turn.claims:
             await self.frontier.postpone(claim, pause_ms=pause_ms)
         return replace(turn, claims=(), next_in_ms=pause_ms)
@@ -154,7 +149,6 @@ class Exchanges:
             await self.frontier.hold_all(pause_ms=self.restart_pause_ms)
             with store_errors():
                 await self._redis.set(keys.boot(), found)
-        self._store_id = found
 
     async def make(self, claim: Claim, request: Request) -> Finished | Postponed:
         """Use a claim's slot.
