@@ -3,7 +3,11 @@
 import pytest
 from redis import Redis
 
+from infra.job_log import JobLog
+from infra.job_store import JobStore
+from infra.opened_job import OpenedJob, reading
 from infra.steps import StepRules, Steps
+from tests.fakes.builders import a_job
 
 NOW = 1_790_000_000_000
 RULES = StepRules(lease_ms=1000, grace_ms=100, max_attempts=3, ttl_ms=60_000)
@@ -21,6 +25,33 @@ def test_a_made_step_is_claimed_once(steps: Steps):
     first = steps.claim(STEP, now_ms=NOW)
     assert (first.outcome, first.attempt) == ("claimed", 1)
     assert steps.claim(STEP, now_ms=NOW + 999).outcome == "held"
+
+
+def test_several_steps_are_made_at_once_and_those_that_are_there_stay(steps: Steps):
+    steps.make("job_1/crawl/a", "crawl")
+    assert steps.claim("job_1/crawl/a").outcome == "claimed"
+    steps.make_all(["job_1/crawl/a", "job_1/crawl/b"], "crawl")
+    asked = [steps.claim(f"job_1/crawl/{each}").outcome for each in "abc"]
+    assert asked == ["held", "claimed", "gone"]
+    steps.make_all([], "crawl")
+
+
+def test_a_claim_reads_the_job_in_the_same_trip(steps: Steps, redis: Redis):
+    spec = a_job(request_id="req_1")
+    JobStore(redis).create(spec)
+    steps.make(STEP, "reduce", now_ms=NOW)
+    claim, read = steps.claim_and_read(STEP, reading("job_1"), now_ms=NOW)
+    job = OpenedJob(read)
+    assert (claim.outcome, job.request_id) == ("claimed", "req_1")
+    assert job.stored == JobStore(redis).get("job_1")
+    assert job.entries == JobLog(redis).read("job_1")
+    assert [entry.key for _id, entry in job.entries] == ["submitted"]
+
+
+def test_an_unknown_job_reads_as_nothing(steps: Steps):
+    claim, read = steps.claim_and_read("job_2/plan", reading("job_2"), now_ms=NOW)
+    job = OpenedJob(read)
+    assert (claim.outcome, job.stored, job.entries, job.request_id) == ("gone", None, [], "")
 
 
 def test_an_unknown_step_is_gone(steps: Steps):

@@ -99,7 +99,6 @@ def _reserve(
     job_id = stored.spec.id
     places: list[_Place] = []
     refused: list[Told] = []
-    short: list[tuple[Wanted, Short]] = []
     for each in wanted:
         try:
             uid, host = fingerprint(each.request, job_id), host_key(each.request.url)
@@ -108,9 +107,8 @@ def _reserve(
             continue
         places.append(_Place(each, uid, host))
     paid = _pay(tools, stored, places, deadline_ms)
-    for place, rest in zip(places, paid, strict=True):
-        if isinstance(rest, Short):
-            short.append((place.wanted, rest))
+    pairs = zip(places, paid, strict=True)
+    short = [(place.wanted, rest) for place, rest in pairs if isinstance(rest, Short)]
     return [each for each in paid if isinstance(each, _Place)], refused, short
 
 
@@ -120,12 +118,9 @@ def _pay(
     """Reserve on every level; where only the source's quota is used up, without that, for an earlier reply."""
     quotas = [open_source(tools, each.wanted.request, deadline_ms) for each in places]
     wants = [_want(tools, stored, each, deadline_ms) for each in places]
-    reserved = tools.ledger.reserve_all(
-        [
-            replace(want, levels=(*want.levels, *quota))
-            for want, quota in zip(wants, quotas, strict=True)
-        ]
-    )
+    pairs = zip(wants, quotas, strict=True)
+    asked = [replace(want, levels=(*want.levels, *quota)) for want, quota in pairs]
+    reserved = tools.ledger.reserve_all(asked)
     paid: list[_Place | Short] = []
     for place, want, quota, answer in zip(places, wants, quotas, reserved, strict=True):
         if isinstance(answer, Short) and answer.level in quota:
