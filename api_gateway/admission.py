@@ -6,7 +6,7 @@ Plain ASGI around the application, so that nothing can be reached past it.
 import asyncio
 import re
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from signal_search.errors import BadEncoding, HeadersTooLarge, SignalSearchError
@@ -80,19 +80,25 @@ class Admission:
         scope["state"] = {**scope.get("state", {}), "admin_text": self._limits.admin_text}
         try:
             caller = self._caller(scope)
+            kind = kind_of(scope)
+            if kind is None or self._slots is None:
+                await self._pass_on(scope, receive, tagged, request_id, caller)
+                return
+            # The slot that the request needs: before its body is read, and until it is answered.
             async with AsyncExitStack() as held:
-                await held.enter_async_context(self._slot(scope))
-                body = await self._body(scope, receive)
-                if body is not None:
-                    _mark(scope, request_id, caller)
-                    await self._app(scope, replay(body, receive), _freeing(tagged, held))
+                await held.enter_async_context(self._slots().taken(kind))
+                freeing = _freeing(tagged, held)
+                await self._pass_on(scope, receive, freeing, request_id, caller)
         except SignalSearchError as refusal:
             await send_problem(tagged, refusal, request_id, scope)
 
-    def _slot(self, scope: Scope) -> AbstractAsyncContextManager[None]:
-        """Return the slot that the request needs: before its body is read, and until it is answered."""
-        kind = kind_of(scope)
-        return nullcontext() if kind is None or self._slots is None else self._slots().taken(kind)
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, request_id: str, caller: Principal
+    ) -> None:
+        body = await self._body(scope, receive)
+        if body is not None:
+            _mark(scope, request_id, caller)
+            await self._app(scope, replay(body, receive), send)
 
     def _caller(self, scope: Scope) -> Principal:
         size = sum(len(name) + len(value) for name, value in scope["headers"])

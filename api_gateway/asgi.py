@@ -11,6 +11,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """Return a request header's value (lower-case `name`), None when absent; several are joined by commas."""
-    found = [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
-    return ", ".join(found) if found else None
+    """Return a request header's value, None when absent; several are joined by commas.
+
+    `name` is in lower case, as ASGI has servers give all names.
+    """
+    found = [value for key, value in scope["headers"] if key == name]
+    return b", ".join(found).decode("latin-1") if found else None

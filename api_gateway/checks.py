@@ -1,6 +1,6 @@
 """What a type cannot say about a request: real dates in order, visible text, addresses that can be asked."""
 
-import unicodedata
+import re
 from collections.abc import Iterator
 from datetime import date
 from urllib.parse import urlsplit
@@ -9,7 +9,9 @@ from signal_search.contracts.query import RetrieveRequest
 from signal_search.errors import Invalid
 
 ADDRESSED = ("site:", "feed:")
-_LAYOUT = frozenset("\t\n\r")
+# The category Cc of Unicode, which is closed: C0, DEL and C1.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROLS_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def check_request(request: RetrieveRequest) -> None:
@@ -33,8 +35,7 @@ def check_text(field: str, text: str, *, layout: bool = False) -> None:
     """
     if not text.strip():
         raise Invalid("This text is blank.", field=field)
-    allowed = _LAYOUT if layout else frozenset()
-    if any(unicodedata.category(each) == "Cc" and each not in allowed for each in text):
+    if (_CONTROLS_BUT_LAYOUT if layout else _CONTROLS).search(text):
         raise Invalid("This text contains control characters.", field=field)
 
 

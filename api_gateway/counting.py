@@ -1,5 +1,9 @@
 """Counts requests and times the first byte of each answer, by route template so that ids make no series."""
 
+from functools import lru_cache
+
+from prometheus_client import Counter, Histogram
+
 from api_gateway.asgi import App, Message, Receive, Scope, Send
 from infra.clock import Clock
 from infra.metrics import HTTP_REQUESTS, HTTP_SECONDS
@@ -34,5 +38,17 @@ class Counting:
     def _count(self, method: str, scope: Scope, status: int, began: float) -> None:
         route = scope.get("path_template") or _NO_ROUTE
         known = method if method in _METHODS else "other"
-        HTTP_REQUESTS.labels(method=known, route=route, status=str(status)).inc()
-        HTTP_SECONDS.labels(route=route).observe(self._clock.monotonic() - began)
+        _requests(known, route, status).inc()
+        _seconds(route).observe(self._clock.monotonic() - began)
+
+
+@lru_cache(
+    maxsize=1024
+)  # looking a series up costs more than counting in it; routes and statuses are few
+def _requests(method: str, route: str, status: int) -> Counter:
+    return HTTP_REQUESTS.labels(method=method, route=route, status=str(status))
+
+
+@lru_cache(maxsize=256)
+def _seconds(route: str) -> Histogram:
+    return HTTP_SECONDS.labels(route=route)

@@ -26,7 +26,7 @@ from api_gateway.job_views import summary, without_result
 from api_gateway.places import Places
 from api_gateway.progress import Tally, eta_ms, progress
 from api_gateway.quotas import Quotas
-from api_gateway.source_views import read_sources, refuse_unknown
+from api_gateway.source_views import KnownSources, read_sources
 from api_gateway.specs import named_sources
 from api_gateway.submission import Asked, Caller, Made, Ring, Submissions, Tools, step_rules
 from budget.frontier import Frontier
@@ -40,7 +40,7 @@ from infra.job_log import START, JobLog, Located
 from infra.job_store import JobStore, StoredJob
 from infra.logging import bound
 from infra.redis import store_errors
-from infra.scripts import Call, run_together
+from infra.script_chain import Chain, run_chains
 from infra.settings import Settings
 from infra.steps import Steps
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _JOB_ID = re.compile(r"job_[0-9a-z]{26}")
 RETRY_AFTER_S = 2.0  # what a caller that polls is asked to wait; followers of the events need not
+_NO_PROGRESS = progress(Tally(), used={}, left={}, hosts=Counter(), eta_ms=None)
 _MAX_PAGES = 20  # of the index, looked through for one page of a filtered list
 
 
@@ -81,6 +82,7 @@ class Desk:
         self._ledger: Ledger = RedisLedger(redis)
         self._frontier: Frontier = RedisFrontier(redis)
         self._places = Places(redis, settings)
+        self._sources = KnownSources(redis, clock)
         self._clearing = Clearing(
             log=self._log,
             store=self._store,
@@ -118,7 +120,7 @@ class Desk:
 
     def submit_all(self, asked: Sequence[Asked]) -> list[tuple[Job, bool] | SignalSearchError]:
         """Submit many over the same trips: for each what `submit` returns, or what it would raise."""
-        refusals = refuse_unknown(self._redis, [named_sources(request) for request, _ in asked])
+        refusals = self._sources.refusals([named_sources(request) for request, _ in asked])
         known = [each for each, refusal in zip(asked, refusals, strict=True) if refusal is None]
         made = iter(self._submissions.submit(known) if known else ())
         outcomes = (next(made) if refusal is None else refusal for refusal in refusals)
@@ -237,9 +239,9 @@ class Desk:
         """Return the registry as this deployment sees it, empty before the first worker started."""
         return read_sources(self._redis)
 
-    def _run(self, calls: Sequence[Call]) -> list[object]:
+    def _run(self, chains: Sequence[Chain]) -> list[list[object]]:
         with store_errors():
-            return run_together(self._redis, calls)
+            return run_chains(self._redis, chains)
 
     def _result(self, stored: StoredJob) -> bytes:
         if not stored.is_finished:
@@ -264,8 +266,7 @@ class Desk:
         # Of a job that was made this instant there is nothing to read yet.
         if not made.is_new:
             return self._view(made.job)
-        nothing = progress(Tally(), used={}, left={}, hosts=Counter(), eta_ms=None)
-        return msgspec.structs.replace(summary(made.job), progress=nothing)
+        return msgspec.structs.replace(summary(made.job), progress=_NO_PROGRESS)
 
     def _view(self, stored: StoredJob) -> Job:
         state = tally_of(self._log.read(stored.spec.id))

@@ -6,8 +6,8 @@ the reconciler rings again. Calls block for a round trip: keep them off the even
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from queue import SimpleQueue
-from threading import Thread
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from typing import Any, cast
 
 from celery import Celery
@@ -25,6 +25,7 @@ _TOGETHER = 100  # messages in one trip
 _STEPS = 8  # of one task in one message: making a message costs more than planning in turn does
 _MOST_WAITING = 1000  # batches of bells
 _CLOSE_S = 5.0
+_PAUSE_S = 0.01  # between two trips to the broker: bells that come meanwhile share messages
 _EXPIRES_S = 60  # an old bell says nothing that the reconciler does not say again
 
 # One try: a caller waits for the answer to the submission, which the bell is no part of.
@@ -89,12 +90,17 @@ class Bell:
 
 
 class Ringer:
-    """Rings in a thread of its own, after the caller has its answer: the bell is no part of a submission."""
+    """Rings in a thread of its own, after the caller has its answer: the bell is no part of a submission.
+
+    The first bell is rung at once. What comes in the moment behind it is rung together, since making a message costs
+    as much as all else of a submission.
+    """
 
     def __init__(self, bell: Bell) -> None:
         """Start the thread."""
         self._bell = bell
         self._waiting: SimpleQueue[Sequence[tuple[str, str]] | None] = SimpleQueue()
+        self._closing = Event()
         self._thread = Thread(target=self._run, name="ringer", daemon=True)
         self._thread.start()
 
@@ -105,13 +111,30 @@ class Ringer:
 
     def close(self) -> None:
         """Ring what waits, then end the thread and the bell's connections."""
+        self._closing.set()
         self._waiting.put(None)
         self._thread.join(_CLOSE_S)
         self._bell.close()
 
     def _run(self) -> None:
-        while (bells := self._waiting.get()) is not None:
-            self._bell.ring(bells)
+        is_open = True
+        while is_open:
+            bells, is_open = self._next()
+            if bells:
+                self._bell.ring(bells)
+                self._closing.wait(_PAUSE_S)
+
+    def _next(self) -> tuple[list[tuple[str, str]], bool]:
+        """Wait for bells; return all that wait, and whether more may come."""
+        bells: list[tuple[str, str]] = []
+        each = self._waiting.get()
+        try:
+            while each is not None:
+                bells += each
+                each = self._waiting.get_nowait()
+        except Empty:
+            return bells, True
+        return bells, False
 
 
 def _by_task(bells: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Sequence[str]]]:

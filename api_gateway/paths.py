@@ -30,6 +30,8 @@ _FACES: Final[dict[str, Face]] = {
 
 def plain(path: str) -> str:
     """Return a path without empty parts: the framework takes `//v1/search/` for `/v1/search` too."""
+    if path.startswith("/") and not path.endswith("/") and "//" not in path:
+        return path
     return "/" + "/".join(part for part in path.split("/") if part)
 
 

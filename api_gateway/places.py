@@ -5,16 +5,16 @@ when the job ends; what they could not give back is cleared away when the house 
 StoreFailed when the store does not answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
 from signal_search.contracts.job import JobSpec
 from signal_search.errors import Busy
 
-from budget.slots import JOBS, Admitted, Ask, Slots, admit_call, admitted, free_job, jobs_of
+from budget.slots import JOBS, Ask, Slots, admit_call, admitted, free_job, jobs_of
 from infra import keys
 from infra.redis import store_errors
-from infra.scripts import Call, run_together
+from infra.scripts import Call
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,18 +38,16 @@ class Places:
         self._slots = Slots(redis)
         self._settings = settings
 
-    def take(self, specs: Sequence[JobSpec]) -> list[Busy | None]:
-        """Take each job's places, both or none, for as long as it takes to make it; idempotent. None: taken."""
-        ttl_ms = int(self._settings.gateway.slot_ttl_s * 1000)
-        asks = [self._ask(spec, ttl_ms) for spec in specs]
-        answers = self._admit(asks)
-        again = [place for place, answer in enumerate(answers) if answer != "admitted"]
-        if again and self._clear(asks[place].tenant for place in again):
-            for place, answer in zip(
-                again, self._admit([asks[each] for each in again]), strict=True
-            ):
-                answers[place] = answer
-        return [None if each == "admitted" else _full(_REFUSALS[each]) for each in answers]
+    def take(self, spec: JobSpec) -> Call:
+        """Return the call that takes a job's places, both or none, for as long as it takes to make it; idempotent."""
+        return admit_call(self._ask(spec, int(self._settings.gateway.slot_ttl_s * 1000)))
+
+    def refusal(self, reply: object) -> Busy | None:
+        """Return why a reply to `take` refuses the job its places, None if it has them."""
+        answer = admitted(reply)
+        if answer == "admitted":
+            return None
+        return Busy(_REFUSALS[answer], retry_after_s=_RETRY_AFTER_S)
 
     def keep(self, spec: JobSpec) -> Call:
         """Return the call that prolongs a job's places to its deadline."""
@@ -71,13 +69,8 @@ class Places:
             kept=int(door.deployment_slots * door.newcomer_share),
         )
 
-    def _admit(self, asks: Sequence[Ask]) -> list[Admitted]:
-        with store_errors():
-            replies = run_together(self._redis, [admit_call(each) for each in asks])
-        return [admitted(each) for each in replies]
-
-    def _clear(self, tenants: Iterable[str]) -> bool:
-        """Free the places of ended jobs; return whether there were any."""
+    def clear(self, tenants: Iterable[str]) -> bool:
+        """Free the places of ended jobs, of these tenants and in all; return whether there were any."""
         names = [jobs_of(each) for each in set(tenants)]
         return sum(self._clear_one(each) for each in (JOBS, *names)) > 0
 
@@ -91,7 +84,3 @@ class Places:
                 ended = pipe.execute()
         gone = [each.decode() for each, has_ended in zip(holders, ended, strict=True) if has_ended]
         return sum(self._slots.free(name, each) for each in gone)
-
-
-def _full(message: str) -> Busy:
-    return Busy(message, retry_after_s=_RETRY_AFTER_S)

@@ -23,6 +23,7 @@ from budget.policy import (
     token_level,
 )
 from infra.clock import Clock, iso
+from infra.sections import LevelLimits
 from infra.settings import Settings
 
 _Level = tuple[
@@ -47,8 +48,10 @@ class Quotas:
     def __init__(self, ledger: Ledger, settings: Settings, clock: Clock) -> None:
         """Judge by the limits of `settings`."""
         self._ledger = ledger
-        self._settings = settings
         self._clock = clock
+        self._own = {name: _limits_of(settings.limits_of(name)) for name in settings.tenants}
+        self._usual = _limits_of(settings.tenant)
+        self._shared = _limits_of(settings.deployment)
 
     def refusal(self, spec: JobSpec, token_limits: Amounts) -> Busy | None:
         """Return why a job may not be submitted now (`quota_exceeded`, with the time until it may), None if it may.
@@ -60,7 +63,7 @@ class Quotas:
             self._open(spec, token_limits)
         now_ms = self._clock.now_ms()
         for whose, level, limits, per in self._levels(spec, token_limits, now_ms):
-            if limits and (short := _used_up(limits, self._ledger.balance(level))):
+            if short := _used_up(limits, self._ledger.balance(level)):
                 return _exceeded(whose, short, limits[short], per, now_ms)
         return None
 
@@ -69,10 +72,9 @@ class Quotas:
         now_ms = self._clock.now_ms()
         opened = []
         for _, level, limits, per in self._levels(spender, spender.limits, now_ms):
-            if limits:
-                ttl_ms = 0 if per == "ever" else next_day_ms(now_ms) - now_ms + KEPT_MS
-                self._ledger.open(level, limits, ttl_ms=ttl_ms)
-                opened.append(level)
+            ttl_ms = 0 if per == "ever" else next_day_ms(now_ms) - now_ms + KEPT_MS
+            self._ledger.open(level, limits, ttl_ms=ttl_ms)
+            opened.append(level)
         return tuple(opened)
 
     def short(self, spender: Spender, short: Short) -> Busy:
@@ -87,18 +89,25 @@ class Quotas:
     def _levels(
         self, spec: JobSpec | Spender, token_limits: Amounts, now_ms: int
     ) -> Iterator[_Level]:
-        own, shared = self._settings.limits_of(spec.tenant), self._settings.deployment
-        yield "This token's", token_level(spec.token, now_ms), token_limits, "day"
-        amounts = level_limits(own.model_dump())
-        yield "Your", tenant_level(spec.tenant, own.per, now_ms), amounts, own.per
-        amounts = level_limits(shared.model_dump())
-        yield "The service's", deployment_level(shared.per, now_ms), amounts, shared.per
+        """Yield the levels that have limits."""
+        if token_limits:
+            yield "This token's", token_level(spec.token, now_ms), token_limits, "day"
+        limits, per = self._own.get(spec.tenant, self._usual)
+        if limits:
+            yield "Your", tenant_level(spec.tenant, per, now_ms), limits, per
+        limits, per = self._shared
+        if limits:
+            yield "The service's", deployment_level(per, now_ms), limits, per
 
     def _open(self, spec: JobSpec, limits: Amounts) -> None:
         now_ms = self._clock.now_ms()
         for day_ms in days_until(now_ms, spec.deadline_ms):
             ttl_ms = next_day_ms(day_ms) - now_ms + KEPT_MS
             self._ledger.open(token_level(spec.token, day_ms), limits, ttl_ms=ttl_ms)
+
+
+def _limits_of(section: LevelLimits) -> tuple[Amounts, Period]:
+    return level_limits(section.model_dump()), section.per
 
 
 def _used_up(limits: Amounts, balance: Balance) -> Dimension | None:

@@ -2,7 +2,7 @@
 
 Key, places, step, job, bell: each is idempotent by the job's id, so a caller that repeats a submission finishes the
 one that died. A place without its job frees itself, a step without its job finds nothing to do, and a job without its
-bell is rung by the reconciler.
+bell is rung by the reconciler. On one server places, step and job are made all or not at all.
 """
 
 import logging
@@ -13,17 +13,18 @@ import msgspec
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts
 from signal_search.contracts.job import AnyRequest, AnySpec, JobState
-from signal_search.errors import Conflict, Gone, Invalid, SignalSearchError
+from signal_search.errors import Busy, Conflict, Gone, Invalid, SignalSearchError
 
 from api_gateway.idempotency import Claim, Idempotency, Record, check_key
 from api_gateway.places import Places
 from api_gateway.quotas import Quotas
 from api_gateway.specs import deadline_s, spec_of
+from budget.slots import ADMITTED
 from infra import ids
 from infra.clock import Clock
 from infra.job_store import CREATED, JobStore, StoredJob, creation, life_ms
 from infra.logging import bound
-from infra.scripts import Call
+from infra.script_chain import Chain
 from infra.settings import Settings
 from infra.steps import StepRules, make_call
 from infra.tokens import Principal
@@ -66,7 +67,7 @@ class Tools:
     """What a submission is made with."""
 
     store: JobStore
-    run: Callable[[Sequence[Call]], list[object]]
+    run: Callable[[Sequence[Chain]], list[list[object]]]
     idempotency: Idempotency
     quotas: Quotas
     places: Places
@@ -113,7 +114,6 @@ class Submissions:
         self._claim(_open(drafts, keyed=True))
         self._recall([each for each in _open(drafts, keyed=True) if each.is_known])
         self._admit(_open(drafts))
-        self._make(_open(drafts))
         return [each.outcome for each in drafts if each.outcome is not None]
 
     def _draft(self, asked: Asked) -> _Draft:
@@ -160,29 +160,37 @@ class Submissions:
     def _admit(self, drafts: list[_Draft]) -> None:
         for draft in drafts:
             draft.outcome = self._tools.quotas.refusal(draft.spec, draft.caller.limits)
-        waiting = _open(drafts)
-        if waiting:
-            refusals = self._tools.places.take([each.spec for each in waiting])
-            for draft, refusal in zip(waiting, refusals, strict=True):
-                draft.outcome = refusal
+        self._make(_open(drafts))
         for draft in drafts:
-            if draft.outcome is not None and draft.key is not None:
+            if isinstance(draft.outcome, Busy) and draft.key is not None:
                 self._tools.idempotency.forget(draft.spec.tenant, draft.key)
 
     def _make(self, drafts: list[_Draft]) -> None:
-        """Make step, job and listing and keep the place, in this order and one trip."""
-        if not drafts:
-            return
-        calls = [call for each in drafts for call in self._calls(each.spec)]
-        created = self._tools.run(calls)[1 + CREATED :: len(calls) // len(drafts)]
-        for draft, is_new in zip(drafts, created, strict=True):
-            draft.outcome = self._made(draft.spec, is_new=is_new == 1)
-        self._tools.ring([(_TASK, f"{each.spec.id}/{_TASK}") for each in drafts])
+        """Make the jobs that there are places for, in one trip; when it is full, places of ended jobs are cleared."""
+        full = self._make_some(drafts)
+        if full and self._tools.places.clear(each.spec.tenant for each in full):
+            self._make_some(full)
+        made = [each.spec.id for each in drafts if not isinstance(each.outcome, Busy)]
+        if made:
+            self._tools.ring([(_TASK, f"{each}/{_TASK}") for each in made])
 
-    def _calls(self, spec: AnySpec) -> list[Call]:
+    def _make_some(self, drafts: list[_Draft]) -> list[_Draft]:
+        """Return those that no place was free for."""
+        if not drafts:
+            return []
+        replies = self._tools.run([self._chain(each.spec) for each in drafts])
+        for draft, (place, *made) in zip(drafts, replies, strict=True):
+            draft.outcome = self._tools.places.refusal(place)
+            if draft.outcome is None:
+                draft.outcome = self._made(draft.spec, is_new=made[1 + CREATED] == 1)
+        return [each for each in drafts if isinstance(each.outcome, Busy)]
+
+    def _chain(self, spec: AnySpec) -> Chain:
+        """Take the place, make step, job and listing, and keep the place, in this order."""
         rules = step_rules(self._settings, ttl_ms=life_ms(spec))
         step = make_call(rules, f"{spec.id}/{_TASK}", _TASK)
-        return [step, *creation(spec), self._tools.places.keep(spec)]
+        places = self._tools.places
+        return Chain(ADMITTED, (places.take(spec), step, *creation(spec), places.keep(spec)))
 
     def _made(self, spec: AnySpec, *, is_new: bool) -> Made | Gone:
         if is_new:

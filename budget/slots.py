@@ -29,6 +29,9 @@ JOBS = "jobs"
 WAITING_MS = 15_000
 """How long a tenant that was refused counts as waiting: three times what it is asked to wait."""
 
+ADMITTED = b"admitted"
+"""What a store replies to `admit_call` when the job has its places."""
+
 Admitted = Literal["admitted", "tenant", "deployment", "kept", "share"]
 
 

@@ -15,13 +15,13 @@ Argument = str | bytes | int | float
 
 
 class Script:
-    """One Lua file. The file's four-line header says what it does, its KEYS, its ARGV and what it returns."""
+    """A text in Lua, mostly of one file, whose header says what it does, its KEYS, its ARGV and what it returns."""
 
-    def __init__(self, path: Path, first: str = "") -> None:
-        """Read the file once; `first` is Lua text it shares with others and that runs before it."""
-        self.name = path.stem
-        self.text = first + path.read_text(encoding="utf-8")
-        self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+    def __init__(self, name: str, text: str) -> None:
+        """Hash the text once."""
+        self.name = name
+        self.text = text
+        self.sha = sha1(text.encode(), usedforsecurity=False).hexdigest()
 
     def __call__(self, redis: Redis, keys: Sequence[str], args: Sequence[Argument]) -> object:
         """Run the script; send its text only if the server does not know it."""
@@ -97,4 +97,5 @@ def _known(redis: Redis, call: Call | Command, reply: object) -> object:
 def load(folder: Path, *names: str, first: str = "") -> dict[str, Script]:
     """Load `folder/NAME.lua` for each name; each begins with the functions of `folder/FIRST.lua`, if given."""
     shared = (folder / f"{first}.lua").read_text(encoding="utf-8") if first else ""
-    return {name: Script(folder / f"{name}.lua", shared) for name in names}
+    texts = {name: (folder / f"{name}.lua").read_text(encoding="utf-8") for name in names}
+    return {name: Script(name, shared + text) for name, text in texts.items()}

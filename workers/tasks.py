@@ -25,7 +25,7 @@ app: Celery = make_app(current())
 _log = structlog.get_logger("workers.tasks")
 
 _NOT_OURS = frozenset({"held", "gone"})  # bells may ring twice
-_MOST_REQUESTS = 10_000
+_MOST_REQUESTS = 1_000  # of the jobs at work; each costs a quarter of a KiB
 _requests: dict[str, str] = {}
 
 

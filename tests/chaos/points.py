@@ -41,7 +41,6 @@ _ENDING = "workers.pipeline.ending"
 
 POINTS = (
     Point("submit: key claimed", "gateway", "after api_gateway.idempotency:Idempotency.claim"),
-    Point("submit: place taken", "gateway", "after api_gateway.places:Places.take"),
     Point("submit: before job", "gateway", "before api_gateway.desk:Desk._run"),
     Point("submit: job created", "gateway", "after api_gateway.desk:Desk._run"),
     Point("submit: bell sent", "gateway", "after api_gateway.enqueue:Bell.ring"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from api_gateway.submission import Caller, Submissions
 from infra import keys
 from infra.clock import FixedClock
 from infra.redis import connect
-from infra.scripts import Call
+from infra.script_chain import Chain
 from infra.settings import Settings, load
 from tests.fakes.builders import NOW_MS
 
@@ -52,10 +53,10 @@ def code_of(outcome: Any) -> str:
     return outcome.code if isinstance(outcome, SignalSearchError) else ""
 
 
-def test_everyone_in_a_batch_gets_their_own_answer(desk: Desk, redis: Redis, bells: Bells) -> None:
-    view = SourceView(
-        id="known",
-        name="Known",
+def view(source: str) -> SourceView:
+    return SourceView(
+        id=source,
+        name=source,
         kind="api",
         category="web",
         languages=(),
@@ -66,7 +67,10 @@ def test_everyone_in_a_batch_gets_their_own_answer(desk: Desk, redis: Redis, bel
         constraints=(),
         terms="",
     )
-    redis.set(keys.sources(), msgspec.json.encode([view]))
+
+
+def test_everyone_in_a_batch_gets_their_own_answer(desk: Desk, redis: Redis, bells: Bells) -> None:
+    redis.set(keys.sources(), msgspec.json.encode([view("known")]))
     outcomes = desk.submit_all(
         [
             asked("a", key="one"),
@@ -103,9 +107,11 @@ def test_the_same_key_twice_in_a_batch_is_one_job(desk: Desk, redis: Redis) -> N
 def test_a_gateway_that_dies_before_it_makes_the_job_holds_a_place_for_a_moment(
     redis: Redis, settings: Settings, bells: Bells
 ) -> None:
+    """As it may on a cluster, where each script is a trip."""
     desk = Desk(redis, settings, FixedClock(NOW_MS), bells.extend)
 
-    def die(_calls: Sequence[Call]) -> list[object]:
+    def die(chains: Sequence[Chain]) -> list[list[object]]:
+        chains[0].calls[0].run(redis)
         raise KeyboardInterrupt
 
     tools = replace(desk._submissions._tools, run=die)
@@ -132,14 +138,65 @@ def test_a_step_is_due_before_its_job_exists_and_both_before_the_bell(
     step = f"{outcome[0].id}/plan"
     shard = keys.step_shard(step)
     assert redis.zscore(keys.steps_due(shard), step) is not None
-    calls = desk._submissions._calls(desk.owned(outcome[0].id, "red").spec)
-    assert [each.script.name for each in calls] == [
+    chain = desk._submissions._chain(desk.owned(outcome[0].id, "red").spec)
+    assert [each.script.name for each in chain.calls] == [
+        "slot_admit",
         "step_make",
         "job_watch",
         "job_create",
         "job_list",
         "slot_admit",
     ]
+
+
+def test_a_full_house_is_cleared_of_ended_jobs_before_anyone_is_refused(
+    desk: Desk, redis: Redis, bells: Bells
+) -> None:
+    """Red may have two. The workers could not give the first one's place back."""
+    first, second = desk.submit_all([asked("a"), asked("b")])
+    assert isinstance(first, tuple)
+    assert isinstance(second, tuple)
+    redis.hset(keys.job(first[0].id), "finished_at_ms", NOW_MS)
+    bells.clear()
+    third, fourth = desk.submit_all([asked("c"), asked("d", key="one")])
+    assert isinstance(third, tuple)
+    assert isinstance(fourth, Busy)
+    assert {*redis.zrange(keys.slots("jobs:red"), 0, -1)} == {
+        second[0].id.encode(),
+        third[0].id.encode(),
+    }
+    assert bells == [("plan", f"{third[0].id}/plan")]
+    assert redis.keys("ss:{t:red}:idem:*") == []  # whoever was refused may use the key again
+    assert redis.zcard(keys.tenant_jobs("red")) == 3
+
+
+def test_a_submission_is_one_trip(desk: Desk, redis: Redis) -> None:
+    desk.submit_all([asked("a")])  # the scripts are known from now on
+    before = redis.info("stats")["total_reads_processed"]
+    desk.submit_all([asked("b"), asked("c", tenant="blue"), asked("d", tenant="blue")])
+    after = redis.info("stats")["total_reads_processed"]
+    assert after - before == 2  # the other one asked for these figures
+
+
+def test_a_source_is_known_as_soon_as_a_worker_says_so(redis: Redis, settings: Settings) -> None:
+    """What is remembered never refuses; and what was taken away is remembered for five seconds."""
+    clock = FixedClock(NOW_MS)
+    desk = Desk(redis, settings, clock, lambda _bells: None)
+
+    def outcome(source: str) -> str:
+        [each] = desk.submit_all([asked("a", tenant=str(next(numbers)), only=(source,))])
+        return "refused" if isinstance(each, Invalid) else "made"
+
+    numbers = count()
+    redis.set(keys.sources(), msgspec.json.encode([view("one")]))
+    assert (outcome("one"), outcome("two")) == ("made", "refused")
+    redis.set(keys.sources(), msgspec.json.encode([view("two")]))
+    assert (outcome("two"), outcome("one")) == ("made", "refused")
+    redis.set(keys.sources(), msgspec.json.encode([view("three")]))
+    clock.advance(4_999)
+    assert outcome("two") == "made"
+    clock.advance(1)
+    assert outcome("two") == "refused"
 
 
 def test_a_store_that_does_not_answer_refuses_all(settings: Settings, bells: Bells) -> None:

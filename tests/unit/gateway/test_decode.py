@@ -1,10 +1,13 @@
 """Bytes to a request: every refusal has a code, the dotted path, and nothing of what was sent."""
 
+import unicodedata
+
 import pytest
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs, Tier
 from signal_search.errors import BadEncoding, Invalid
 
+from api_gateway.checks import check_text
 from api_gateway.decode import decode_request
 
 SECRET = "zz9secret"
@@ -103,3 +106,19 @@ def test_what_is_not_json_says_where(body: bytes, position: int | None):
 
 def test_line_breaks_are_allowed_in_a_query():
     assert decode_request(b'{"query": "a\\n\\tb"}').query == "a\n\tb"
+
+
+def test_control_characters_are_those_of_unicode():
+    for code in (*range(0x3000), 0xD7FF, 0xE000, 0x10FFFF):
+        each = chr(code)
+        is_control = unicodedata.category(each) == "Cc"
+        assert refused(each, layout=False) == is_control
+        assert refused(each, layout=True) == (is_control and each not in "\t\n\r")
+
+
+def refused(character: str, *, layout: bool) -> bool:
+    try:
+        check_text("x", f"a{character}b", layout=layout)
+    except Invalid:
+        return True
+    return False

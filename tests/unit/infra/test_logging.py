@@ -1,6 +1,7 @@
 import io
 import json
 import logging
+import os
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -132,3 +133,53 @@ def test_setting_up_twice_writes_once() -> None:
 )
 def test_what_is_masked_in_texts(text: str, expected: str) -> None:
     assert mask_text(text) == expected
+
+
+def test_a_line_of_text_is_what_the_library_would_write() -> None:
+    out = written("text")
+    with bound(job_id="job_1", request_id="req_2"):
+        logging.getLogger("api_gateway.x").info("job accepted")
+        structlog.get_logger("workers.y").warning("odd one", attempt=3, what="two words", left=None)
+    theirs = structlog.dev.ConsoleRenderer(colors=False)
+    for line, event in zip(
+        out.getvalue().splitlines(),
+        (
+            {"logger": "api_gateway.x", "level": "info", "event": "job accepted"},
+            {
+                "logger": "workers.y",
+                "level": "warning",
+                "event": "odd one",
+                "attempt": 3,
+                "what": "two words",
+                "left": None,
+            },
+        ),
+        strict=True,
+    ):
+        names = {"job_id": "job_1", "request_id": "req_2", "pid": os.getpid()}
+        whole = {**event, **names, "timestamp": line.split(" ")[0]}
+        assert line == theirs(None, "", whole)
+
+
+def test_a_traceback_stands_below_its_line_in_both_forms() -> None:
+    for form in ("json", "text"):
+        out = written(form)
+        try:
+            int("Bearer opensesame1234")
+        except ValueError:
+            logging.getLogger("x").exception("broke")
+        assert "broke" in out.getvalue().splitlines()[0]
+        assert "ValueError: invalid literal" in out.getvalue()
+        assert "opensesame" not in out.getvalue()
+
+
+def test_what_was_bound_before_is_bound_again() -> None:
+    out = written()
+    with bound(job_id="outer", request_id="req_1"):
+        with bound(job_id="inner", step=""):
+            logging.getLogger("x").info("within")
+        logging.getLogger("x").info("behind")
+    within, behind = events(out)
+    assert (within["job_id"], within["request_id"]) == ("inner", "req_1")
+    assert (behind["job_id"], behind["request_id"]) == ("outer", "req_1")
+    assert "step" not in within
