@@ -174,7 +174,9 @@ def receipt(
     file: Annotated[Path, typer.Argument(help="The receipt, a JSON object.")], scope: ScopeOption
 ) -> None:
     """Hand in what came of an approved package."""
-    from workers.memory.receipts import Receipt, Receipts  # noqa: PLC0415
+    from signal_search.contracts.memory import Receipt  # noqa: PLC0415
+
+    from workers.memory.receipts import Receipts  # noqa: PLC0415
 
     given = _decoded(file, Receipt, "receipt")
     _print_json(Receipts(_desk().store(_scope(scope))).take(given))
