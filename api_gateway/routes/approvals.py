@@ -20,12 +20,11 @@ from signal_search.contracts.memory import (
 )
 from signal_search.contracts.research import ApprovalStatus
 from signal_search.errors import Invalid
-from signal_search.receipts import sealed
 
 from api_gateway.decode import decode_memory, fields_of
 from api_gateway.door import HttpRequest
 from api_gateway.memory_params import choice, listing, name_in, record_id, scope_in
-from api_gateway.routes.memory_calls import check_grant, check_name, read, write
+from api_gateway.routes.memory_calls import carried_out
 
 APPROVALS: Final = "/v1/research/approvals"
 VERIFICATIONS: Final = "/v1/research/verifications"
@@ -42,9 +41,7 @@ async def approvals_options() -> Response[bytes]:
 async def ask_approval(request: HttpRequest) -> Response[bytes]:
     """Make a package that waits for somebody else's decision."""
     asked = decode_memory(ApprovalRequest, await request.body())
-    check_grant(request, asked.scope)
-    check_name(request, "requester_id", asked.requester_id)
-    return await write(request, AskApproval(**fields_of(asked)), status=201)
+    return await carried_out(request, AskApproval(**fields_of(asked)), status=201)
 
 
 @get(APPROVALS)
@@ -57,34 +54,31 @@ async def list_approvals(request: HttpRequest) -> Response[bytes]:
         case_memory_id=name_in(params, "case_memory_id"),
         **listing(params),
     )
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @get(f"{APPROVALS}/{{package_id:str}}")
 async def show_approval(request: HttpRequest, package_id: FromPath[str]) -> Response[bytes]:
     """Answer with a package; one that waited too long is expired."""
     wanted = ShowApproval(scope=scope_in(request.query_params), record_id=record_id(package_id))
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @post(f"{APPROVALS}/{{package_id:str}}/decision", status_code=200)
 async def decide_approval(request: HttpRequest, package_id: FromPath[str]) -> Response[bytes]:
     """Decide about a package, once, as somebody else than who asked."""
     said = decode_memory(DecisionRequest, await request.body())
-    check_grant(request, said.scope)
     if said.package_id not in {"", package_id}:
         raise Invalid("The body names another package than the address.", field="package_id")
-    check_name(request, "approver_id", said.approver_id)
     named = {**fields_of(said), "package_id": record_id(package_id)}
-    return await write(request, Decide(**named))
+    return await carried_out(request, Decide(**named))
 
 
 @post(VERIFICATIONS, status_code=201)
 async def take_receipt(request: HttpRequest) -> Response[bytes]:
     """Keep a receipt of an approved package; the same one again is the same run."""
     given = decode_memory(ReceiptRequest, await request.body())
-    check_grant(request, given.scope)
-    return await write(request, sealed(given, given.scope), status=201)
+    return await carried_out(request, given, status=201)
 
 
 @get(VERIFICATIONS)
@@ -94,11 +88,11 @@ async def list_verifications(request: HttpRequest) -> Response[bytes]:
     wanted = ListVerifications(
         scope=scope_in(params), case_memory_id=name_in(params, "case_memory_id"), **listing(params)
     )
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @get(f"{VERIFICATIONS}/{{run_id:str}}")
 async def show_verification(request: HttpRequest, run_id: FromPath[str]) -> Response[bytes]:
     """Answer with a verification run."""
     wanted = ShowVerification(scope=scope_in(request.query_params), record_id=record_id(run_id))
-    return await read(request, wanted)
+    return await carried_out(request, wanted)

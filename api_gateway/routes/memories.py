@@ -19,7 +19,7 @@ from signal_search.errors import NotFound
 from api_gateway.decode import check_not_blank, decode_memory, fields_of
 from api_gateway.door import HttpRequest
 from api_gateway.memory_params import choice, listing, record_id, scope_in
-from api_gateway.routes.memory_calls import read, write
+from api_gateway.routes.memory_calls import carried_out
 
 MEMORIES: Final = "/v1/research/memories"
 STEPS: Final[dict[str, MemoryStatus]] = {
@@ -43,7 +43,7 @@ async def keep_memory(request: HttpRequest) -> Response[bytes]:
     """Keep a memory as a candidate."""
     draft = decode_memory(MemoryDraft, await request.body())
     check_not_blank({"title": draft.title, "content": draft.content})
-    return await write(request, SaveMemory(**fields_of(draft)), status=201)
+    return await carried_out(request, SaveMemory(**fields_of(draft)), status=201)
 
 
 @get(MEMORIES)
@@ -56,21 +56,21 @@ async def list_memories(request: HttpRequest) -> Response[bytes]:
         kind=choice(params, "kind", MemoryKind),
         **listing(params),
     )
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @get(f"{MEMORIES}/{{memory_id:str}}")
 async def show_memory(request: HttpRequest, memory_id: FromPath[str]) -> Response[bytes]:
     """Answer with a memory, in whatever state it is."""
     wanted = ShowMemory(scope=scope_in(request.query_params), record_id=record_id(memory_id))
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @get(f"{MEMORIES}/{{memory_id:str}}/audit")
 async def show_audit(request: HttpRequest, memory_id: FromPath[str]) -> Response[bytes]:
     """Answer with what was done to a memory."""
     wanted = ShowAudit(scope=scope_in(request.query_params), record_id=record_id(memory_id))
-    return await read(request, wanted)
+    return await carried_out(request, wanted)
 
 
 @post(f"{MEMORIES}/{{memory_id:str}}/{{step:str}}", status_code=200)
@@ -82,4 +82,4 @@ async def move_memory(
         raise NotFound
     asked = decode_memory(StepRequest, await request.body())
     moved = MoveMemory(**fields_of(asked), memory_id=record_id(memory_id), to=STEPS[step])
-    return await write(request, moved)
+    return await carried_out(request, moved)
