@@ -39,7 +39,7 @@ from signal_search.contracts.research import (
     VerificationRun,
 )
 from signal_search.contracts.research_result import ResearchResult
-from signal_search.receipts import token_digest
+from signal_search.receipts import payload_hash, token_digest
 
 T = TypeVar("T")
 
@@ -142,6 +142,7 @@ def ask_approval(
     scope: ScopeKey, case_id: str, payload: Mapping[str, Any], risk: Risk
 ) -> tuple[MemoryCall[ApprovalPackage], str]:
     """Ask for an approval with a new token; return the token too, of which only a digest is sent."""
+    payload_hash(dict(payload))  # refuses what is no JSON, and would not arrive as it is
     token = secrets.token_hex(32)
     call = _call(
         AskApproval,
@@ -194,6 +195,6 @@ def verifications(
     return _call(ListVerifications, VerificationPage, scope, **named)
 
 
-def _call(command: type[Any], kind: type[T], scope: ScopeKey, **values: Any) -> MemoryCall[T]:
+def _call(command: type[Any], answer: type[T], scope: ScopeKey, /, **values: Any) -> MemoryCall[T]:
     made: MemoryCommand = checked({"scope": scope, **values}, command, "")
-    return MemoryCall(made, kind)
+    return MemoryCall(made, answer)
