@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -82,25 +82,30 @@ class Approvals:
         hashed = payload_hash(payload)
         if self._store.get(case_id).kind is not MemoryKind.RESEARCH_CASE:
             raise NotFound("There is no such case.", code="memory_not_found")
+        package = self._waiting(case_id, hashed, requester.strip(), risk)
+        if package_id:
+            package = structs.replace(package, package_id=package_id)
+        with self._store.file.writing() as db:
+            if _is_there(db, package.package_id):
+                return self.current(db, package.package_id)
+            _insert(db, package, json.dumps(payload, sort_keys=True), digest)
+            details = {"package_id": package.package_id, "actor": package.requester_id}
+            write_audit(db, case_id, "approval_package_saved", details, now=package.created_at)
+        return package
+
+    def _waiting(self, case_id: str, hashed: str, requester: str, risk: Risk) -> ApprovalPackage:
         now = self._store.now()
-        package = ApprovalPackage(
-            package_id=package_id or ids.record_id("pkg"),
+        return ApprovalPackage(
+            package_id=ids.record_id("pkg"),
             case_memory_id=case_id,
             scope=self._store.file.scope,
-            requester_id=requester.strip(),
+            requester_id=requester,
             payload_hash=hashed,
             risk_level=risk,
             status=ApprovalStatus.PENDING,
             created_at=now,
             expires_at=now + LIFE,
         )
-        with self._store.file.writing() as db:
-            if _is_there(db, package.package_id):
-                return self.current(db, package.package_id)
-            _insert(db, package, json.dumps(payload, sort_keys=True), digest)
-            details = {"package_id": package.package_id, "actor": package.requester_id}
-            write_audit(db, case_id, "approval_package_saved", details, now=now)
-        return package
 
     def get(self, package_id: str) -> ApprovalPackage:
         """Return a package; one that waited too long is expired by now.
