@@ -136,10 +136,12 @@ def test_refusals_are_answers(
     assert answered == MemoryAnswer(refusal=said)
 
 
-def test_a_command_of_another_scope_is_never_carried_out(shelf: Shelf, store: MemoryStore) -> None:
-    with pytest.raises(Invalid):
-        perform(shelf.store(a_scope(branch="b")), SAVE, actor="ann", event="e")
-    assert store.list_published() == []
+def test_a_command_of_another_scope_is_never_carried_out(shelf: Shelf) -> None:
+    other = shelf.store(a_scope(branch="b"))
+    for command in (SAVE, ShowMemory(scope=SCOPE, record_id="m"), ListMemories(scope=SCOPE)):
+        with pytest.raises(Invalid) as refused:
+            perform(other, command, actor="ann", event="e")
+        assert refused.value.field == "scope"
 
 
 def test_memories_of_one_moment_are_paged_by_their_ids(store: MemoryStore) -> None:
