@@ -9,10 +9,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from signal_search.errors import Forbidden, Invalid, Unauthorized
+from signal_search.errors import Forbidden, Invalid, NotFound, Unauthorized
 
 from api_gateway.asgi import Scope, header
-from api_gateway.paths import is_admin, is_form_search
+from api_gateway.paths import is_admin, is_form_search, is_research
 from infra.tokens import SCOPES, Principal, TokenStore
 
 _LOG = logging.getLogger(__name__)
@@ -51,10 +51,13 @@ class Gate:
         Raises:
             Unauthorized: no valid token, or no token configured and the caller is not on this machine.
             Forbidden: the token's scopes do not include what the method does.
+        NotFound: an address of research memory, and the token has no scope of it.
         """
         principal = self.find(_bearer(scope)) if self.is_locked else _neighbour(scope)
         if _needed(scope) not in principal.scopes:
             raise Forbidden
+        if is_research(scope) and not principal.research:
+            raise NotFound  # whatever the method and the body: to such a caller there is no such memory
         return principal
 
     def find(self, token: str | None) -> Principal:

@@ -1,7 +1,8 @@
 """Bytes to a request, or a refusal that names the field and never repeats what stood there."""
 
 import re
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
 
 import msgspec
 from signal_search.contracts.adaptive import (
@@ -14,6 +15,13 @@ from signal_search.contracts.adaptive import (
 from signal_search.contracts.budget import Budget
 from signal_search.contracts.delegation import DelegationReply
 from signal_search.contracts.generation import GenerateRequest
+from signal_search.contracts.memory import (
+    ApprovalRequest,
+    DecisionRequest,
+    MemoryDraft,
+    ReceiptRequest,
+    StepRequest,
+)
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.research import ResearchConstraints, ResearchRequest, ScopeKey
 from signal_search.contracts.scorer import ScorerProgram
@@ -41,6 +49,13 @@ class _SurveyBody(SurveyRequest, frozen=True, kw_only=True, forbid_unknown_field
     api_keys: dict[str, str] | None = None
 
 
+_MEMORY_BODIES: Final = (
+    MemoryDraft,
+    StepRequest,
+    ApprovalRequest,
+    DecisionRequest,
+    ReceiptRequest,
+)
 _STRUCTS = (
     RetrieveRequest,
     Constraints,
@@ -66,8 +81,12 @@ _STRUCTS = (
     ResearchRequest,
     ResearchConstraints,
     ScopeKey,
+    *_MEMORY_BODIES,
 )
 _RESEARCH = msgspec.json.Decoder(ResearchRequest)
+_MEMORY: dict[Any, msgspec.json.Decoder[Any]] = {
+    each: msgspec.json.Decoder(each) for each in _MEMORY_BODIES
+}
 _DECODER = msgspec.json.Decoder(RetrieveRequest)
 _GENERATION = msgspec.json.Decoder(GenerateRequest)
 _REPLY = msgspec.json.Decoder(DelegationReply)
@@ -145,6 +164,28 @@ def decode_research(body: bytes) -> ResearchRequest:
     if not request.query.strip():
         raise Invalid("This text is blank.", field="query")
     return request
+
+
+def decode_memory(kind: type[Request], body: bytes) -> Request:
+    """Return the body of a command to research memory, its form only; raises as `decode_request`."""
+    decoder: msgspec.json.Decoder[Request] = _MEMORY[kind]
+    return _decoded(decoder, body)
+
+
+def fields_of(body: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a body, for the command that it is a part of."""
+    return {name: getattr(body, name) for name in body.__struct_fields__}
+
+
+def check_not_blank(texts: Mapping[str, str]) -> None:
+    """Refuse blank texts by the name of their field.
+
+    Raises:
+        Invalid: as said.
+    """
+    for name, text in texts.items():
+        if not text.strip():
+            raise Invalid("This text is blank.", field=name)
 
 
 def decode_generation(body: bytes) -> GenerateRequest:

@@ -1,7 +1,5 @@
 """The addresses of the interface as one table: what is sent, what is answered. `openapi.py` tells it to machines."""
 
-from typing import Any
-
 from msgspec import Struct
 from signal_search.citations import FORMATS
 from signal_search.contracts.adaptive import AdaptiveRequest
@@ -18,9 +16,9 @@ from signal_search.contracts.search_result import SearchResult, SurveyResult
 from signal_search.contracts.source import SourceView
 
 from api_gateway.desk import Page
+from api_gateway.endpoint import Endpoint, Json, header, query
+from api_gateway.memory_endpoints import MEMORY_ENDPOINTS
 from infra.manifest import SettingView
-
-Json = dict[str, Any]
 
 
 class SourceList(Struct, frozen=True, kw_only=True):
@@ -45,27 +43,6 @@ class Patch(Struct, frozen=True, kw_only=True):
     """Settings by their dotted names or in nested tables; null takes one back to its default."""
 
 
-class Endpoint(Struct, frozen=True, kw_only=True):
-    """One row of the table. `answers` maps a status to the body's type or types, or to a media type."""
-
-    method: str
-    path: str
-    summary: str
-    answers: dict[int, object]
-    refusals: tuple[int, ...] = ()
-    parameters: tuple[Json, ...] = ()
-    body: type[Struct] | None = None
-    is_public: bool = False
-
-
-def _query(name: str, schema: Json, *, required: bool = False) -> Json:
-    return {"name": name, "in": "query", "required": required, "schema": schema}
-
-
-def _header(name: str, schema: Json) -> Json:
-    return {"name": name, "in": "header", "required": False, "schema": schema}
-
-
 _JOB_ID: Json = {
     "name": "job_id",
     "in": "path",
@@ -78,15 +55,15 @@ _DELEGATION_ID: Json = {
     "required": True,
     "schema": {"type": "string", "pattern": "^[a-z0-9_.]{1,64}$"},
 }
-_WAIT = _query("wait", {"type": "integer", "minimum": 0, "maximum": 60})
-_KEY = _header("Idempotency-Key", {"type": "string", "pattern": "^[ -~]{1,255}$"})
-_PREFER = _header("Prefer", {"type": "string"})
-_LAST_EVENT = _header("Last-Event-ID", {"type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"})
-_FORMAT = _query("format", {"type": "string", "enum": list(FORMATS)}, required=True)
+_WAIT = query("wait", {"type": "integer", "minimum": 0, "maximum": 60})
+_KEY = header("Idempotency-Key", {"type": "string", "pattern": "^[ -~]{1,255}$"})
+_PREFER = header("Prefer", {"type": "string"})
+_LAST_EVENT = header("Last-Event-ID", {"type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"})
+_FORMAT = query("format", {"type": "string", "enum": list(FORMATS)}, required=True)
 _LIST = (
-    _query("state", {"type": "string", "enum": [each.value for each in JobState]}),
-    _query("limit", {"type": "integer", "minimum": 1, "maximum": 200}),
-    _query("cursor", {"type": "string", "pattern": "^job_[0-9a-z]{26}$"}),
+    query("state", {"type": "string", "enum": [each.value for each in JobState]}),
+    query("limit", {"type": "integer", "minimum": 1, "maximum": 200}),
+    query("cursor", {"type": "string", "pattern": "^job_[0-9a-z]{26}$"}),
 )
 _OF_A_JOB = (404, 410)
 
@@ -135,6 +112,7 @@ ENDPOINTS = (
         answers={200: ResearchResult, 202: Job},
         refusals=(400, 404, 409, 410, 413, 415, 422, 429),
     ),
+    *MEMORY_ENDPOINTS,
     Endpoint(
         method="get",
         path="/v1/jobs",

@@ -5,24 +5,28 @@ A request is encoded and decoded again, so that it is refused exactly where it w
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
+from signal_search.contracts.memory import AnyCommand, Listing, ReceiptRequest, Show
 from signal_search.contracts.outcome import AnyResult, decode_result
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.search import SearchRequest
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
-from signal_search.errors import BadEncoding, Busy, Forbidden, Invalid, TooLarge
+from signal_search.errors import BadEncoding, Busy, Conflict, Forbidden, Invalid, NotFound, TooLarge
 
 from api_gateway.app import tokens_path
 from api_gateway.auth import LOCAL, Gate
 from api_gateway.body import check_text
 from api_gateway.decode import (
     decode_adaptive,
+    decode_face,
     decode_reply,
     decode_request,
     decode_search,
@@ -31,6 +35,7 @@ from api_gateway.decode import (
 from api_gateway.delegations import Delegations
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
+from api_gateway.memory_answers import asked_of, owned, unavailable, value_in
 from api_gateway.params import page_limit
 from api_gateway.request_slots import RETRY_AFTER_S as SLOT_RETRY_S
 from api_gateway.request_slots import slots_of
@@ -188,6 +193,29 @@ class LocalTransport:
         tenant = self._tenant("write")
         checked = self._checked(reply, decode_reply)
         return self._delegations.answer(job_id, tenant, delegation_id, checked)
+
+    def remember(
+        self, command: AnyCommand | ReceiptRequest | ResearchRequest, *, idempotency_key: str
+    ) -> bytes:
+        """Do something in research memory, or ask it, as over HTTP; raises likewise, with as long a wait."""
+        is_reading = isinstance(command, Show | Listing)
+        self._tenant("read" if is_reading else "write")
+        if not self._caller.research:
+            raise NotFound
+        checked = self._checked(command, partial(decode_face, msgspec.json.Decoder(type(command))))
+        asked = asked_of(self._caller, checked)
+        caller = owned(
+            caller_of(self._caller, ids.request_id(), None if is_reading else idempotency_key),
+            checked.scope,
+        )
+        job, _is_new = self._desk.submit(asked, caller)
+        if not self._ends(job.id, patience_s(job, self._settings)):
+            raise unavailable()
+        try:
+            raw = self._desk.result(job.id, caller.tenant)
+        except Conflict as error:  # it ended without an answer
+            raise unavailable() from error
+        return raw if isinstance(asked, ResearchRequest) else value_in(raw)
 
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

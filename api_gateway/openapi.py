@@ -12,19 +12,34 @@ from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.generation import Generated, GenerateRequest
 from signal_search.contracts.job import Job
+from signal_search.contracts.memory import (
+    ApprovalPage,
+    ApprovalRequest,
+    AuditTrail,
+    DecisionRequest,
+    MemoryDraft,
+    MemoryPage,
+    ReceiptRequest,
+    StepRequest,
+    VerificationPage,
+)
 from signal_search.contracts.query import RetrieveRequest
-from signal_search.contracts.research import ResearchRequest
+from signal_search.contracts.research import (
+    ApprovalPackage,
+    ResearchMemory,
+    ResearchRequest,
+    VerificationRun,
+)
 from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
 from api_gateway.desk import Page
+from api_gateway.endpoint import Endpoint, Json
 from api_gateway.endpoints import (
     ENDPOINTS,
     DelegationList,
-    Endpoint,
-    Json,
     Manifest,
     Patch,
     SourceList,
@@ -41,7 +56,9 @@ def _describe() -> Json:
     types += [DelegationList, DelegationReply, DelegationState]
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
     types += [AdaptiveRequest, AdaptiveResult]
-    types += [ResearchRequest, ResearchResult]
+    types += [ResearchRequest, ResearchResult, ResearchMemory, ApprovalPackage, VerificationRun]
+    types += [MemoryDraft, MemoryPage, AuditTrail, StepRequest]
+    types += [ApprovalRequest, ApprovalPage, DecisionRequest, ReceiptRequest, VerificationPage]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}
     for each in ENDPOINTS:

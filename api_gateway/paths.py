@@ -7,6 +7,7 @@ from api_gateway.compat.refusals import Face
 
 GENERATE: Final = "/v1/scoring/generate"
 ADMIN: Final = "/v1/admin/"
+RESEARCH: Final = "/v1/research/"
 COMPAT: Final = "/compat/"
 TAVILY_SEARCH: Final = "/compat/tavily/search"
 SEARXNG_SEARCH: Final = "/compat/searxng/search"
@@ -57,6 +58,11 @@ def face_of(scope: Scope) -> Face | None:
 def is_generation(scope: Scope) -> bool:
     """Return whether every answer to this request tells the tokens of a model."""
     return plain(scope["path"]) == GENERATE
+
+
+def is_research(scope: Scope) -> bool:
+    """Return whether only a token with a scope of research memory finds anything here."""
+    return f"{plain(scope.get('path', ''))}/".startswith(RESEARCH)
 
 
 def is_admin(scope: Scope) -> bool:

@@ -9,11 +9,13 @@ from signal_search.contracts.job import (
     AnyRequest,
     AnySpec,
     Job,
+    MemorySpec,
     ResearchSpec,
     RetrieveSpec,
     SearchSpec,
     SurveySpec,
 )
+from signal_search.contracts.memory import MemoryRequest
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.search import (
@@ -37,6 +39,7 @@ _SPECS: dict[type[Any], type[Any]] = {
     SurveyRequest: SurveySpec,
     AdaptiveRequest: AdaptiveSpec,
     ResearchRequest: ResearchSpec,
+    MemoryRequest: MemorySpec,
 }
 
 
@@ -57,6 +60,8 @@ def words_of(spec: AnySpec) -> str:
     """Return what a job is about, for lists: the question, the first query or identifier, the goal."""
     if isinstance(spec, RetrieveSpec | ResearchSpec):
         return spec.request.query
+    if isinstance(spec, MemorySpec):
+        return ""  # nothing of what is kept there
     if isinstance(spec, SurveySpec):
         return spec.request.goal
     if isinstance(spec, AdaptiveSpec):
@@ -83,7 +88,7 @@ def named_sources(request: AnyRequest) -> tuple[tuple[str, ...], str]:
     """
     if isinstance(request, RetrieveRequest):
         return request.constraints.source_prefs.only, "constraints.source_prefs.only"
-    if isinstance(request, ResearchRequest):
+    if isinstance(request, ResearchRequest | MemoryRequest):
         return (), "sources"
     names = (SOURCE_NAMES.get(each, each) for each in request.sources or ())
     return tuple(each for each in names if each not in FOREIGN_SOURCES), "sources"
@@ -97,7 +102,7 @@ def deadline_s(request: AnyRequest, settings: Settings) -> float:
         return settings.jobs.deadline_s[tier_of(request)]
     if isinstance(request, AdaptiveRequest):
         return settings.adaptive.deadline_s
-    if isinstance(request, ResearchRequest):
+    if isinstance(request, ResearchRequest | MemoryRequest):
         return settings.research.deadline_s
     is_search = isinstance(request, SearchRequest)
     return settings.search.deadline_s if is_search else settings.search.survey_deadline_s

@@ -26,6 +26,9 @@ def create(
         list[str] | None,
         typer.Option(help="TEAM,PROJECT,REPOSITORY,BRANCH,ENVIRONMENT it may ask; repeatable."),
     ] = None,
+    person: Annotated[
+        str, typer.Option(help="Who of the tenant has it; two persons may approve each other's.")
+    ] = "",
 ) -> None:
     """Make a token and print it, this once."""
     limits = _limits(limit or [])
@@ -38,6 +41,7 @@ def create(
             limits,
             now_ms=SystemClock().now_ms(),
             research=granted,
+            person=person,
         )
     except SignalSearchError as error:
         raise _end(error) from error

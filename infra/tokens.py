@@ -27,6 +27,7 @@ class Principal(Struct, frozen=True, kw_only=True):
     """The caller behind a token: tenant, what it may do, the token's id and what may be used with it in a UTC day.
 
     research: the scopes of research memory it may ask; without one, that memory does not exist for it.
+    person: who of the tenant has the token; empty for all of them, who are then one in the eyes of an approval.
     """
 
     tenant: str
@@ -34,6 +35,12 @@ class Principal(Struct, frozen=True, kw_only=True):
     limits: Amounts = {}
     token: str = ""
     research: tuple[ScopeKey, ...] = ()
+    person: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Return who answers for what is done with the token: the tenant, or the person of it that has the token."""
+        return f"{self.tenant}/{self.person}" if self.person else self.tenant
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True):
@@ -46,6 +53,7 @@ class TokenRecord(Struct, frozen=True, kw_only=True):
     limits: Amounts = {}
     created_at_ms: int = 0
     research: tuple[ScopeKey, ...] = ()
+    person: str = ""
 
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,22 +105,24 @@ class TokenStore:
         *,
         now_ms: int,
         research: tuple[ScopeKey, ...] = (),
+        person: str = "",
     ) -> tuple[str, TokenRecord]:
         """Add a token and save the file; return the token, which is never shown again, and its record.
 
         Raises:
-            Invalid: for an empty tenant or an unknown scope.
+            Invalid: for an empty tenant, a person's name that could not be a tenant's, or an unknown scope.
         """
         token = ids.secret_token()
         digest = _digest(token)
         record = TokenRecord(
             id=digest[:_ID_CHARACTERS],
             digest=digest,
-            tenant=_checked_tenant(tenant),
+            tenant=_checked_name(tenant, "tenant"),
             scopes=_checked_scopes(scopes),
             limits=limits,
             created_at_ms=now_ms,
             research=research,
+            person=_checked_name(person, "person") if person else "",
         )
         self._save((*self.records, record))
         return token, record
@@ -152,13 +162,14 @@ def _principal(record: TokenRecord) -> Principal:
         limits=dict(record.limits),
         token=record.id,
         research=record.research,
+        person=record.person,
     )
 
 
-def _checked_tenant(tenant: str) -> str:
-    if not tenant.replace("-", "").replace("_", "").isalnum():
-        raise Invalid("A tenant's name has letters, digits, - and _ only.", field="tenant")
-    return tenant
+def _checked_name(name: str, field: str) -> str:
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise Invalid("A name has letters, digits, - and _ only.", field=field)
+    return name
 
 
 def _checked_scopes(scopes: Iterable[str]) -> tuple[str, ...]:

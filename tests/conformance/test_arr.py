@@ -15,12 +15,12 @@ from signal_search.contracts.research import (
     ScopeKey,
 )
 from signal_search.errors import JudgeFailed, JudgeTimedOut
+from signal_search.receipts import event_key, payload_hash
 
 from infra.clock import FixedClock
 from infra.llm_reply import read_reply
 from tests.conformance.cases import FOLDER, deviations
 from workers.memory.admission import Admission
-from workers.memory.approvals import payload_hash
 from workers.memory.bm25 import Bm25
 from workers.memory.credentials import is_sensitive_name, is_sensitive_text
 from workers.memory.fusing import fuse_channels
@@ -32,7 +32,6 @@ from workers.memory.model_settings import is_allowed, read_model_settings
 from workers.memory.policy import confidence, is_usable
 from workers.memory.postings import Passage, add
 from workers.memory.reading import BadProposal, read_plan, read_scores
-from workers.memory.receipts import event_key
 from workers.memory.reranking import RuleReranker
 from workers.memory.router import Router, RouterRules
 from workers.memory.tool import Retrieved

@@ -55,6 +55,13 @@ def test_a_token_is_printed_once_and_works(folder: Path) -> None:
     assert run("token", "revoke", token_id).exit_code == 1
 
 
+def test_a_token_may_be_a_persons(folder: Path) -> None:
+    token = run("token", "create", "--tenant", "acme", "--person", "ann").stdout.strip()
+    found = TokenStore.load(folder / "tokens.json").find(token)
+    assert found is not None
+    assert found.actor == "acme/ann"
+
+
 @pytest.mark.parametrize(
     "limit", ["fetches", "fetches=", "fetches=-1", "none=1", "=1", "fetches=²"]
 )

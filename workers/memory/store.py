@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
+from signal_search.contracts.memory import AuditLine
 from signal_search.contracts.research import (
     TRANSITIONS,
     MemoryKind,
@@ -27,16 +28,6 @@ _EDITABLE: Final = frozenset({MemoryStatus.CANDIDATE, MemoryStatus.VERIFIED})
 _MOST_TERMS: Final = 256
 
 
-class AuditLine(Struct, frozen=True, kw_only=True):
-    """One thing that was done to a memory; never a payload, a token or the memory's text."""
-
-    memory_id: str
-    action: str
-    event_key: str
-    details: dict[str, Any]
-    created_at: str
-
-
 class MemoryStore:
     """The memories of one scope."""
 
@@ -45,8 +36,10 @@ class MemoryStore:
         self.file = file
         self.clock = clock
 
-    def save(self, memory: ResearchMemory, *, actor: str) -> ResearchMemory:
+    def save(self, memory: ResearchMemory, *, actor: str, event_key: str = "") -> ResearchMemory:
         """Keep a new memory, or a new text of one that is not published yet, as a candidate.
+
+        The same `event_key` again changes nothing.
 
         Raises:
             Invalid: it is of another scope, is blank, or `actor` is.
@@ -55,11 +48,13 @@ class MemoryStore:
         _check_actor(actor)
         if memory.scope != self.file.scope:
             raise Invalid("The memory belongs to a different scope.", field="scope")
-        if not memory.title.strip() or not memory.content.strip():
-            raise Invalid("Title and content must not be blank.", field="title")
+        _check_text("title", memory.title)
+        _check_text("content", memory.content)
         now = self.now()
         with self.file.writing() as db:
             known = _find(db, memory.memory_id)
+            if known is not None and event_key and has_event(db, memory.memory_id, event_key):
+                return known
             if known is not None and known.status not in _EDITABLE:
                 raise Conflict("The memory can no longer be changed.", code="memory_settled")
             created = known.created_at if known else now
@@ -67,7 +62,7 @@ class MemoryStore:
                 memory, status=MemoryStatus.CANDIDATE, created_at=created, updated_at=now
             )
             _write(db, kept)
-            write_audit(db, kept.memory_id, "saved", {"actor": actor}, now=now)
+            write_audit(db, kept.memory_id, "saved", {"actor": actor}, now=now, event_key=event_key)
         return kept
 
     def move(
@@ -87,7 +82,7 @@ class MemoryStore:
             memory = _find(db, memory_id)
             if memory is None:
                 raise NotFound("There is no such memory.", code="memory_not_found")
-            if event_key and _has_event(db, memory_id, event_key):
+            if event_key and has_event(db, memory_id, event_key):
                 return memory
             _check_step(db, memory, to)
             moved: ResearchMemory = structs.replace(memory, status=to, updated_at=now)
@@ -119,7 +114,7 @@ class MemoryStore:
         sql = "SELECT json FROM research_memories WHERE status = ? ORDER BY updated_at DESC, memory_id"
         with self.file.reading() as db:
             rows = [] if db is None else db.execute(sql, (MemoryStatus.PUBLISHED.value,)).fetchall()
-        return [_read(row[0]) for row in rows]
+        return [read_memory(row[0]) for row in rows]
 
     def find_published(self, query: str) -> list[ResearchMemory]:
         """Return the published memories that have a word of the query, in the order of `list_published`."""
@@ -133,7 +128,7 @@ class MemoryStore:
         with self.file.reading() as db:
             given = (_match(wanted), MemoryStatus.PUBLISHED.value)
             rows = [] if db is None else db.execute(sql, given).fetchall()
-        return [_read(row[0]) for row in rows]
+        return [read_memory(row[0]) for row in rows]
 
     def audit(self, memory_id: str) -> list[AuditLine]:
         """Return what was done to a memory, the first thing first."""
@@ -159,6 +154,11 @@ class MemoryStore:
         return datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC)
 
 
+def _check_text(field: str, text: str) -> None:
+    if not text.strip():
+        raise Invalid("This text is blank.", field=field)
+
+
 def _check_actor(actor: str) -> None:
     if not actor.strip():
         raise Invalid("Somebody must answer for this.", field="actor")
@@ -181,10 +181,11 @@ def _find(db: sqlite3.Connection, memory_id: str) -> ResearchMemory | None:
     row = db.execute(
         "SELECT json FROM research_memories WHERE memory_id = ?", (memory_id,)
     ).fetchone()
-    return None if row is None else _read(row[0])
+    return None if row is None else read_memory(row[0])
 
 
-def _read(text: str) -> ResearchMemory:
+def read_memory(text: str) -> ResearchMemory:
+    """Return the memory in the column `json`."""
     return msgspec.json.decode(text, type=ResearchMemory)
 
 
@@ -235,7 +236,8 @@ def write_audit(
     )
 
 
-def _has_event(db: sqlite3.Connection, memory_id: str, event_key: str) -> bool:
+def has_event(db: sqlite3.Connection, memory_id: str, event_key: str) -> bool:
+    """Return whether a line of a memory's audit has this key, inside the caller's transaction."""
     sql = "SELECT 1 FROM research_audit WHERE memory_id = ? AND event_key = ?"
     return db.execute(sql, (memory_id, event_key)).fetchone() is not None
 

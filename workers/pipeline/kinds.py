@@ -4,6 +4,7 @@ from signal_search.contracts.job import (
     AdaptiveSpec,
     AnySpec,
     JobSpec,
+    MemorySpec,
     ResearchSpec,
     RetrieveSpec,
     SearchSpec,
@@ -12,6 +13,7 @@ from signal_search.contracts.job import (
 from signal_search.errors import Broken
 
 from workers.pipeline.adaptive_job import AdaptiveJob
+from workers.pipeline.memory_job import MemoryJob
 from workers.pipeline.research_job import ResearchJob
 from workers.pipeline.retrieve_job import RetrieveJob
 from workers.pipeline.search_job import SearchJob
@@ -24,6 +26,7 @@ _KINDS: dict[type[JobSpec], Strategy] = {
     SurveySpec: SurveyJob(),
     AdaptiveSpec: AdaptiveJob(),
     ResearchSpec: ResearchJob(),
+    MemorySpec: MemoryJob(),
 }
 
 

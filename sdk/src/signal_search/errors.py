@@ -36,7 +36,7 @@ SignalSearchError
 │   │   │                        model_response_too_large, generation_failed
 │   │   ├── JudgeTimedOut    504 generation_timeout
 │   │   └── NoJudge          503 generation_unavailable
-│   └── StoreFailed          503 store_unavailable (Redis)
+│   └── StoreFailed          503 store_unavailable (Redis), memory_unavailable
 └── Broken                   our own bug; an invariant did not hold               500 internal
 
 Postpone                     control flow, not an error: a pace, or an answer that may come, says "not yet"

@@ -108,3 +108,20 @@ def test_the_file_is_in_the_data_folder_unless_named(tmp_path: Path) -> None:
     assert tokens_path(settings.model_copy(update={"gateway": named})) == Path(
         "/etc/ss/tokens.json"
     )
+
+
+def test_who_acts_is_the_tenant_or_a_person_of_it(path: Path) -> None:
+    store = TokenStore.load(path)
+    plain, _ = store.create("acme", ["read"], {}, now_ms=1)
+    named, _ = store.create("acme", ["read"], {}, now_ms=1, person="ann")
+    again = TokenStore.load(path)
+    found = [again.find(each) for each in (plain, named)]
+    assert [each.actor for each in found if each is not None] == ["acme", "acme/ann"]
+
+
+@pytest.mark.parametrize("person", ["a b", "a/b", " ", "-", "a\n"])
+def test_a_person_has_a_plain_name(path: Path, person: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        TokenStore.load(path).create("acme", ["read"], {}, now_ms=1, person=person)
+    assert refused.value.field == "person"
+    assert not path.exists()

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from signal_search.contracts.memory import Receipt
 from signal_search.contracts.research import ApprovalStatus, MemoryKind, MemoryStatus
 from signal_search.errors import Conflict, Invalid, NotFound
 
 from tests.fakes.research import Shelf, a_memory, a_scope
 from workers.memory.approvals import Approvals, Asked
-from workers.memory.receipts import Receipt, Receipts
+from workers.memory.receipts import Receipts
 from workers.memory.store import MemoryStore, stamp
 
 SCOPE = a_scope()

@@ -26,12 +26,13 @@ from signal_search.cli.options import (
 )
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
-from signal_search.cli.research_render import research_lines
+from signal_search.cli.research_render import memory_lines, research_lines
 from signal_search.cli.search_render import search_ending, search_lines, survey_lines
 from signal_search.cli.terminal import ANSWERED, FAILED, INTERRUPTED, Line, Terminal
 from signal_search.client import Client
 from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.job import Job, JobState
+from signal_search.contracts.memory_result import MemoryResult
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
@@ -167,7 +168,7 @@ def _ending(found: AnyResult) -> int:
         return ending(found)
     if isinstance(found, AdaptiveResult):
         return adaptive_ending(found)
-    return ANSWERED if isinstance(found, ResearchResult) else search_ending(found)
+    return ANSWERED if isinstance(found, ResearchResult | MemoryResult) else search_ending(found)
 
 
 def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
@@ -179,6 +180,8 @@ def _lines(found: AnyResult, terminal: Terminal) -> Iterator[Line]:
         return search_lines(found, terminal.texts, top=len(found.hits))
     if isinstance(found, ResearchResult):
         return research_lines(found)
+    if isinstance(found, MemoryResult):
+        return memory_lines(found)
     return survey_lines(found, terminal.texts, top=len(found.hits))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from signal_search.citations.works import one_line
 from signal_search.cli.terminal import Line
+from signal_search.contracts.memory_result import MemoryResult
 from signal_search.contracts.research_result import ResearchResult
 
 _SHOWN = 200  # characters of a piece of evidence
@@ -17,3 +18,12 @@ def research_lines(result: ResearchResult) -> Iterator[Line]:
         yield Line(f"    {one_line(each.content)[:_SHOWN]}")
     for said in (*result.answer.rejections, *result.answer.degradations):
         yield Line(said)
+
+
+def memory_lines(result: MemoryResult) -> Iterator[Line]:
+    """Yield what came of a command: the refusal, or the names and values of what was answered."""
+    refusal = result.answer.refusal
+    if refusal is not None:
+        yield Line(f"{refusal.code}: {refusal.message}")
+    for name, value in result.answer.value.items():
+        yield Line(f"{name}: {one_line(str(value))[:_SHOWN]}")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Unpack
 
+from signal_search.client.async_scoped_memory import AsyncScopedMemory
 from signal_search.client.asynchronous import AsyncClient
 from signal_search.client.blocking import Client
 from signal_search.client.confirming import NeedsConfirm
@@ -10,6 +11,7 @@ from signal_search.client.delegates import Delegates
 from signal_search.client.following import Update
 from signal_search.client.http import AsyncHttpTransport, HttpTransport
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request
+from signal_search.client.scoped_memory import ScopedMemory
 from signal_search.client.transport import AsyncTransport, Transport, open_transport
 from signal_search.contracts.query import Depth
 from signal_search.contracts.result import Result
@@ -17,11 +19,13 @@ from signal_search.contracts.result import Result
 __all__ = [
     "AsyncClient",
     "AsyncHttpTransport",
+    "AsyncScopedMemory",
     "AsyncTransport",
     "Client",
     "Delegates",
     "HttpTransport",
     "NeedsConfirm",
+    "ScopedMemory",
     "Transport",
     "Update",
     "build_request",

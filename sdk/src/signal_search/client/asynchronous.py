@@ -6,12 +6,14 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from signal_search.client.answering import LoopWorker
+from signal_search.client.async_scoped_memory import AsyncScopedMemory
 from signal_search.client.bridge import Bridged, in_thread
 from signal_search.client.confirming import NeedsConfirm, draft_outline
 from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
 from signal_search.client.http import AsyncHttpTransport
+from signal_search.client.memory_calls import ScopeLike, scope_of
 from signal_search.client.references import as_names
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
 from signal_search.client.researching import Research, research
@@ -241,6 +243,10 @@ class AsyncClient:
     ) -> DelegationState:
         """Answer one question by its schema, or decline it; see `Client.answer`."""
         return await self._desk.answer(job_id, delegation_id, checked_reply(answer, tokens))
+
+    def memory(self, scope: ScopeLike) -> AsyncScopedMemory:
+        """Return the research memory of a scope; see `Client.memory`."""
+        return AsyncScopedMemory(self._desk, scope_of(scope))
 
     async def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

@@ -11,9 +11,11 @@ from signal_search.client.confirming import NeedsConfirm, draft_outline
 from signal_search.client.delegates import Delegates, kinds_of
 from signal_search.client.desk import Desk
 from signal_search.client.following import Follow, Update
+from signal_search.client.memory_calls import ScopeLike, scope_of
 from signal_search.client.references import as_names
 from signal_search.client.request import BudgetLike, ConstraintsLike, build_request, checked_reply
 from signal_search.client.researching import Research, research
+from signal_search.client.scoped_memory import ScopedMemory
 from signal_search.client.searching import (
     AdaptiveOptions,
     SearchOptions,
@@ -281,6 +283,10 @@ class Client:
         """
         reply = checked_reply(answer, tokens)
         return run_now(self._desk.answer(job_id, delegation_id, reply))
+
+    def memory(self, scope: ScopeLike) -> ScopedMemory:
+        """Return the research memory of a scope: five names, in order or by name."""
+        return ScopedMemory(self._desk, scope_of(scope))
 
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""

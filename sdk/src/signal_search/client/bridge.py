@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from signal_search.client.memory_calls import MemoryCommand
 from signal_search.client.transport import JobList, LogLine, Transport
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
@@ -94,6 +95,9 @@ class Bridged:
         self, job_id: str, delegation_id: str, reply: DelegationReply
     ) -> DelegationState:
         return await self._carry(self._to.answer, job_id, delegation_id, reply)
+
+    async def remember(self, command: MemoryCommand, *, idempotency_key: str) -> bytes:
+        return await self._carry(self._to.remember, command, idempotency_key=idempotency_key)
 
     async def sources(self) -> tuple[SourceView, ...]:
         return await self._carry(self._to.sources)

@@ -14,17 +14,27 @@ from typing import TypeVar
 from signal_search.client.answering import Answering, Worker
 from signal_search.client.delegates import Delegates
 from signal_search.client.following import Follow, Following, Update
-from signal_search.client.replies import backoff_s, failure_of
+from signal_search.client.memory_calls import MemoryCall, MemoryCommand
+from signal_search.client.replies import backoff_s, failure_of, is_job, read
 from signal_search.client.timing import Timing
 from signal_search.client.transport import AsyncTransport, JobList
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import SourceView
 from signal_search.contracts.trace import LogEntry
-from signal_search.errors import Busy, Conflict, Failed, Gone, NotFound, SignalSearchError
+from signal_search.errors import (
+    Busy,
+    Conflict,
+    Failed,
+    Gone,
+    NotFound,
+    SignalSearchError,
+    StoreFailed,
+)
 
 T = TypeVar("T")
 
@@ -248,6 +258,18 @@ class Desk:
     ) -> DelegationState:
         """Answer one question; every retry says the same, so it is one answer."""
         return await self.call(lambda: self.transport.answer(job_id, delegation_id, reply))
+
+    async def remember(self, asked: MemoryCall[T], idempotency_key: str | None = None) -> T:
+        """Return what came of a command to research memory; every retry carries the same key, so it is done once."""
+        key = idempotency_key or secrets.token_hex(16)
+        raw = await self.call(lambda: self._remembered(asked.command, key))
+        return read(raw, asked.kind)
+
+    async def _remembered(self, command: MemoryCommand, key: str) -> bytes:
+        raw = await self.transport.remember(command, idempotency_key=key)
+        if isinstance(command, ResearchRequest) and is_job(raw):
+            raise StoreFailed("the answer is not there yet", code="memory_unavailable")
+        return raw
 
     async def sources(self) -> tuple[SourceView, ...]:
         """Return the registry."""

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import httpx
 
-from signal_search.client import operations
+from signal_search.client import memory_operations, operations
+from signal_search.client.memory_calls import MemoryCommand
 from signal_search.client.operations import Operation
 from signal_search.client.replies import TIMED_OUT, UNREACHABLE, error_of
 from signal_search.client.sse import EventStream
@@ -100,6 +101,9 @@ class HttpTransport:
     def answer(self, job_id: str, delegation_id: str, reply: DelegationReply) -> DelegationState:
         return self._call(operations.answer(job_id, delegation_id, reply))
 
+    def remember(self, command: MemoryCommand, *, idempotency_key: str) -> bytes:
+        return self._call(memory_operations.remember(command, idempotency_key))
+
     def sources(self) -> tuple[SourceView, ...]:
         return self._call(operations.sources())
 
@@ -180,6 +184,9 @@ class AsyncHttpTransport:
         self, job_id: str, delegation_id: str, reply: DelegationReply
     ) -> DelegationState:
         return await self._call(operations.answer(job_id, delegation_id, reply))
+
+    async def remember(self, command: MemoryCommand, *, idempotency_key: str) -> bytes:
+        return await self._call(memory_operations.remember(command, idempotency_key))
 
     async def sources(self) -> tuple[SourceView, ...]:
         return await self._call(operations.sources())

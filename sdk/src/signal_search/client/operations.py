@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from signal_search.client.replies import read, read_result
+from signal_search.client.replies import is_job, read, read_result
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
@@ -29,10 +29,6 @@ _SEARCHES: dict[type[AnySearch], str] = {
 class _Jobs(Struct, frozen=True):
     jobs: tuple[Job, ...]
     next_cursor: str | None = None
-
-
-class _Stateful(Struct, frozen=True):
-    state: str | None = None
 
 
 class _Sources(Struct, frozen=True):
@@ -60,9 +56,7 @@ def _job(body: bytes) -> Job:
 
 
 def _answer(body: bytes) -> AnyResult | Job:
-    # A job has a state; a result of any kind has none.
-    is_job = read(body, _Stateful).state is not None
-    return read(body, Job) if is_job else read_result(body)
+    return read(body, Job) if is_job(body) else read_result(body)
 
 
 def _jobs(body: bytes) -> tuple[tuple[Job, ...], str | None]:

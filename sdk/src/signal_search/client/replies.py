@@ -26,6 +26,10 @@ class _Detail(Struct, frozen=True):
     candidate_index: int | None = None
 
 
+class _Stateful(Struct, frozen=True):
+    state: str | None = None
+
+
 class _Problem(Struct, frozen=True):
     detail: _Detail
 
@@ -64,6 +68,11 @@ def read(body: bytes, kind: type[T]) -> T:
         raise Failed(
             "the gateway's reply could not be understood", code="gateway_bad_reply"
         ) from error
+
+
+def is_job(body: bytes) -> bool:
+    """Say whether a reply is a job, which has a state; a result of any kind has none. Raises as `read`."""
+    return read(body, _Stateful).state is not None
 
 
 def read_result(body: bytes) -> AnyResult:

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Protocol, cast
 
 from signal_search.client.http import HttpTransport
+from signal_search.client.memory_calls import MemoryCommand
 from signal_search.contracts.delegation import DelegationReply, DelegationState
 from signal_search.contracts.job import AnySearch, Job, JobState
 from signal_search.contracts.outcome import AnyResult
@@ -75,6 +76,13 @@ class Transport(Protocol):
         """Answer one question, or decline it; Conflict when it is too late or another answer stands."""
         ...
 
+    def remember(self, command: MemoryCommand, *, idempotency_key: str) -> bytes:
+        """Do something in research memory, once for each key, and return what came of it as JSON.
+
+        A question that takes longer than one may wait is answered with its job.
+        """
+        ...
+
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""
         ...
@@ -104,6 +112,7 @@ class AsyncTransport(Protocol):
     async def answer(
         self, job_id: str, delegation_id: str, reply: DelegationReply
     ) -> DelegationState: ...
+    async def remember(self, command: MemoryCommand, *, idempotency_key: str) -> bytes: ...
     async def sources(self) -> tuple[SourceView, ...]: ...
     async def close(self) -> None: ...
 

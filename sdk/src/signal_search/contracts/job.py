@@ -5,6 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from signal_search.contracts.adaptive import AdaptiveRequest
+from signal_search.contracts.memory import MemoryRequest
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.result import Stop
@@ -172,6 +173,12 @@ class ResearchSpec(JobSpec, frozen=True, kw_only=True, tag="research"):
     request: ResearchRequest
 
 
-AnySpec = RetrieveSpec | SearchSpec | SurveySpec | ResearchSpec | AdaptiveSpec
+class MemorySpec(JobSpec, frozen=True, kw_only=True, tag="memory"):
+    """Something to be done to the memories of one scope."""
+
+    request: MemoryRequest
+
+
+AnySpec = RetrieveSpec | SearchSpec | SurveySpec | ResearchSpec | AdaptiveSpec | MemorySpec
 AnySearch = SearchRequest | SurveyRequest | AdaptiveRequest
-AnyRequest = RetrieveRequest | AnySearch | ResearchRequest
+AnyRequest = RetrieveRequest | AnySearch | ResearchRequest | MemoryRequest

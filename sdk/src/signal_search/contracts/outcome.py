@@ -4,11 +4,12 @@ import msgspec
 from msgspec import Struct
 
 from signal_search.contracts.adaptive_result import AdaptiveResult
+from signal_search.contracts.memory_result import MemoryResult
 from signal_search.contracts.research_result import ResearchResult
 from signal_search.contracts.result import Result
 from signal_search.contracts.search_result import SearchResult, SurveyResult
 
-AnyResult = Result | SearchResult | SurveyResult | ResearchResult | AdaptiveResult
+AnyResult = Result | SearchResult | SurveyResult | ResearchResult | AdaptiveResult | MemoryResult
 
 _TYPES: dict[str, type[AnyResult]] = {
     "retrieve": Result,
@@ -16,6 +17,7 @@ _TYPES: dict[str, type[AnyResult]] = {
     "survey": SurveyResult,
     "adaptive": AdaptiveResult,
     "research": ResearchResult,
+    "memory": MemoryResult,
 }
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from signal_search.contracts.adaptive_plan import AdaptiveFrame
+from signal_search.contracts.memory_result import MemoryAnswer
 from signal_search.contracts.query import Intent, Tier
 from signal_search.contracts.research import RouterResult
 from signal_search.contracts.scorer import RankingWeights
@@ -69,7 +70,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     deadline_ms is when the job ends whatever is known by then: the caller's, or the tier's (epoch milliseconds).
     search: of a search or survey, adaptive: of an adaptive search; intent and tier say nothing there. research: what
-    the memory of a scope answered.
+    the memory of a scope answered, memory: what came of a command to it.
     """
 
     query: str
@@ -89,3 +90,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     search: SearchFrame | None = None
     adaptive: AdaptiveFrame | None = None
     research: RouterResult | None = None
+    memory: MemoryAnswer | None = None

@@ -180,7 +180,7 @@ class ApprovalPackage(Struct, frozen=True, kw_only=True):
     package_id: str
     case_memory_id: str
     scope: ScopeKey
-    requested_by: str
+    requester_id: str
     payload_hash: Digest
     risk_level: Risk
     status: ApprovalStatus
