@@ -9,15 +9,16 @@ from pathlib import Path
 
 from signal_search.contracts.generation import Message
 from signal_search.contracts.research import ResearchQuery, RouterResult, ScopeKey
+from signal_search.errors import Conflict, Unsupported
 
 from infra.clock import Clock
 from infra.llm import Prompt, ask
 from infra.settings import Research, Settings
 from workers.memory.admission import Admission
+from workers.memory.embedders import Missing, embedder_of
 from workers.memory.grep import Grep, GrepLimits, GrepTool
 from workers.memory.index_file import IndexFile
 from workers.memory.indexing import IndexLimits, Synced, sync
-from workers.memory.minilm import installed
 from workers.memory.model_planner import Ask, ModelPlanner
 from workers.memory.model_settings import ModelSettings, read_model_settings
 from workers.memory.plan import Planner, RulePlanner
@@ -27,12 +28,16 @@ from workers.memory.router import Router, RouterRules
 from workers.memory.scope import make_scope
 from workers.memory.store import MemoryStore
 from workers.memory.store_file import StoreFile
-from workers.memory.tool import Tool
+from workers.memory.tool import Tool, ToolFailed
 from workers.memory.vector import Embedder
 from workers.memory.words import terms
 
 _MOST_TOKENS = 2048
 _MOST_BODY_BYTES = 262_144
+_SAID = {
+    "embedding_model_mismatch": "The index has vectors of another model; --anew makes it again."
+}
+_DAMAGED = "The file of the index is damaged, or another scope's."
 
 
 @dataclass
@@ -50,15 +55,22 @@ class Desk:
 
     @property
     def embedder(self) -> Embedder | None:
-        """Return the model of the vector channel, None where it is off or not installed."""
-        return None if self.settings.research.vectors == "off" else installed()
+        """Return the model of the vector channel, None where it is off or not installed; raises as `embedder_of`."""
+        figures = self.settings.research
+        return None if figures.vectors == "off" else embedder_of(figures.vector_model)
 
     def store(self, scope: ScopeKey) -> MemoryStore:
         """Return the memories of a scope."""
         return MemoryStore(StoreFile(self.folder, scope), self.clock)
 
-    def index(self, scope: ScopeKey, root: Path) -> Synced:
-        """Make the index of a scope the state of a folder; raises as `sync`."""
+    def index(self, scope: ScopeKey, root: Path, *, anew: bool = False) -> Synced:
+        """Make the index of a scope the state of a folder, all of it `anew` if wanted.
+
+        Raises:
+            Invalid: the folder is none.
+            Unsupported: the chosen model is not here.
+            Conflict: `embedding_model_mismatch`, `index_invalid`: the file there is not one to go on with.
+        """
         figures = self.settings.research
         limits = IndexLimits(
             max_files=figures.index_files,
@@ -66,7 +78,10 @@ class Desk:
             profile=figures.index_profile,
         )
         file = IndexFile(self.folder, scope)
-        return sync(root, file, self.clock, embedder=self.embedder, limits=limits)
+        try:
+            return sync(root, file, self.clock, embedder=self.embedder, limits=limits, anew=anew)
+        except ToolFailed as error:
+            raise Conflict(_SAID.get(error.reason, _DAMAGED), code=error.reason) from error
 
     def answer(self, query: ResearchQuery, root: Path | None = None) -> RouterResult:
         """Answer a question; `root` is a folder that grep reads besides those of the settings."""
@@ -99,14 +114,21 @@ class Desk:
             MemoryTool(self.folder, self.clock),
             Bm25Tool(self.folder, limit=depth),
         ]
-        if self.embedder is not None:
-            tools.append(VectorTool(self.folder, self.embedder, limit=depth))
+        embedder = self._embedder_or_missing()
+        if embedder is not None:
+            tools.append(VectorTool(self.folder, embedder, limit=depth))
         folder = root or self._root(scope)
         if folder is not None:
             tools.append(
                 GrepTool(Grep(folder, scope, _grep_limits(self.settings.research)), self.clock)
             )
         return tools
+
+    def _embedder_or_missing(self) -> Embedder | None:
+        try:
+            return self.embedder
+        except Unsupported:  # one channel less is no reason to lose the others
+            return Missing()
 
     def _root(self, scope: ScopeKey) -> Path | None:
         for each in self.settings.research.roots:

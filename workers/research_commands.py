@@ -47,9 +47,14 @@ def register(app: typer.Typer) -> None:
 def index(
     root: Annotated[Path, typer.Argument(help="The folder whose files become the index.")],
     scope: ScopeOption,
+    *,
+    anew: Annotated[
+        bool,
+        typer.Option("--anew", help="Every file again, as after a change of the vector model."),
+    ] = False,
 ) -> None:
     """Make the index of a scope the state of a folder; what did not change is not read into it again."""
-    _print_json(_desk().index(_scope(scope), root))
+    _print_json(_desk().index(_scope(scope), root, anew=anew))
 
 
 def query(
