@@ -49,6 +49,7 @@ class Research(BaseModel):
     llm_base_url: str
     llm_model: Annotated[str, Field(max_length=200)]
     llm_timeout_s: Annotated[float, Field(gt=0, le=120)]
+    llm_tokens: Annotated[int, Field(ge=1, le=10_000_000)]
     rerank: Literal["off", "rule", "llm", "hybrid"]
     llm_api_key: SecretStr = SecretStr("")
 

@@ -188,12 +188,48 @@ def receipt(
 def evaluate(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A gold file.")],
     k: Annotated[int, typer.Option(min=1, help="Results that count for recall.")] = 10,
+    *,
+    live: Annotated[
+        bool, typer.Option("--live", help="The file has live cases: ask the model, or the rules.")
+    ] = False,
+    mode: Annotated[
+        str, typer.Option(help="Who plans and orders live cases: rule, llm or hybrid.")
+    ] = "hybrid",
+    max_live_calls: Annotated[
+        int, typer.Option(min=1, max=20, help="Questions to the model in all.")
+    ] = 20,
 ) -> None:
-    """Compute Recall@K, MRR, nDCG@10 and leaks of a gold file; prints JSON with n."""
+    """Compute Recall@K, MRR, nDCG@10 and leaks of a gold file; prints JSON with n.
+
+    With --live how the model plans and orders, and exit code 1 when a case did not go as expected.
+    """
     from infra.clock import SystemClock  # noqa: PLC0415
     from workers.memory.gold import evaluate_gold  # noqa: PLC0415
 
+    if live:
+        _evaluate_live(file, mode, max_live_calls)
+        return
     _print_json(evaluate_gold(file.read_bytes(), k, SystemClock()))
+
+
+def _evaluate_live(file: Path, mode: str, max_calls: int) -> None:
+    from workers.memory.live_cases import read_live_cases  # noqa: PLC0415
+    from workers.memory.live_eval import LiveRun, Mode  # noqa: PLC0415
+
+    desk = _desk()
+    asking, refusal = desk.model()
+    wanted = _converted(mode, Mode, "mode")
+    if wanted == "rule":
+        refusal = ""
+    elif asking is None:
+        typer.echo(f"No model may be asked ({refusal}): the rules are measured.", err=True)
+        wanted = "rule"
+    version, cases = read_live_cases(file.read_bytes())
+    ask = asking("live") if asking and wanted != "rule" else None
+    run = LiveRun(desk.clock, ask, mode=wanted, max_calls=max_calls)
+    made = run.report(version, cases, model_refusal=refusal)
+    _print_json(made)
+    raise typer.Exit(0 if all(each.passed for each in made.cases) else 1)
 
 
 def _desk() -> "Desk":

@@ -19,6 +19,7 @@ from scoring.stop_texts import TEXTS
 from scoring.text import is_chinese
 from workers.pipeline.assess import Moment
 from workers.pipeline.decide import Decision
+from workers.pipeline.research_purse import ResearchPurse, limits_of
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView
 from workers.registry import Source
@@ -41,7 +42,9 @@ class ResearchJob:
         query = ResearchQuery(
             query=asked.query, scope=asked.scope, tool_rounds=asked.tool_rounds, limit=asked.limit
         )
-        answer = Desk(tools.settings, tools.clock).answer(query)
+        purse = ResearchPurse(tools, stored)
+        desk = Desk(tools.settings, tools.clock, purse.put)
+        answer = desk.answer(query, allowance=purse)
         return Plan(
             query=asked.query,
             language="zh" if is_chinese(asked.query) else "en",
@@ -51,7 +54,9 @@ class ResearchJob:
             tier_reason="a question to research memory has no tier",
             questions=(),
             calls=(),
-            limits={},
+            limits={
+                each.value: limit for each, limit in limits_of(tools.settings.research).items()
+            },
             max_sources=0,
             max_rounds=0,
             deadline_ms=stored.spec.deadline_ms,
