@@ -13,6 +13,8 @@ from signal_search.contracts.research import MemoryKind, MemoryStatus, ScopeKey
 from signal_search.errors import Invalid
 
 if TYPE_CHECKING:
+    from signal_search.contracts.research import EvidenceChunk
+
     from workers.research import Desk
 
 ScopeOption = Annotated[
@@ -79,7 +81,7 @@ def query(
     else:
         for each in found.evidence:
             place = f"{each.source_ref}:{each.locator or ''}".rstrip(":")
-            typer.echo(f"{each.rerank_score or 0:.3f}  {place}\n    {_line(each.content)}")
+            typer.echo(f"{_score(each)}  {place}\n    {_line(each.content)}")
         for trace in found.traces:
             skipped = f", {trace.skipped} files left out" if trace.skipped else ""
             typer.echo(
@@ -88,6 +90,17 @@ def query(
         for said in (*found.rejections, *found.degradations):
             typer.echo(said, err=True)
     raise typer.Exit(0 if found.evidence else 4)
+
+
+def _score(chunk: "EvidenceChunk") -> str:
+    """Return what the order goes by: the last score that was given; a line that grep found has none."""
+    if chunk.rerank_score is not None:
+        return f"{chunk.rerank_score:.3f}"
+    for name in ("rrf_score", "bm25_score", "vector_score"):
+        found = chunk.metadata.get(name)
+        if isinstance(found, float):
+            return f"{found:.3f}"
+    return "-"
 
 
 def _line(text: str) -> str:
