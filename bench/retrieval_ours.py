@@ -1,6 +1,7 @@
 """The product's own index over one collection, in a process of its own: `python -m bench.retrieval_ours FOLDER`.
 
-`--vectors` measures the vector channel and the fusion too, where the extra is installed: minutes for many texts.
+`--vectors` measures the vector channel and the fusion too, with the model of `research.vector_model` where its extra is
+installed: minutes for many texts.
 """
 
 import json
@@ -13,15 +14,16 @@ from typing import Any
 import msgspec
 
 from infra.clock import SystemClock
+from infra.settings import load
 from workers.memory.collection import Collection, read_collection
+from workers.memory.embedders import embedder_of
 from workers.memory.evaluation import SCOPE, evaluate_retrieval
-from workers.memory.minilm import installed
 from workers.memory.recall import Bm25Tool
 
 
 def run(folder: Path, *, vectors: bool) -> dict[str, Any]:
     collection = read_collection(folder)
-    embedder = installed() if vectors else None
+    embedder = embedder_of(load().research.vector_model) if vectors else None
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as scratch:
         report = evaluate_retrieval(collection, Path(scratch), SystemClock(), embedder, depth=50)

@@ -266,11 +266,11 @@ def eval_retrieval(
     from infra.clock import SystemClock  # noqa: PLC0415
     from infra.settings import current  # noqa: PLC0415
     from workers.memory.collection import read_collection  # noqa: PLC0415
+    from workers.memory.embedders import embedder_of  # noqa: PLC0415
     from workers.memory.evaluation import evaluate_retrieval  # noqa: PLC0415
-    from workers.memory.minilm import installed  # noqa: PLC0415
 
     collection = read_collection(folder)
-    embedder = installed() if vectors else None
+    embedder = embedder_of(current().research.vector_model) if vectors else None
     with tempfile.TemporaryDirectory(prefix="signal-search-") as scratch:
         chosen = keep or Path(scratch)
         depth = current().research.channel_depth

@@ -3,21 +3,25 @@
 The model is the only thing here that knows the network, and only when it is switched on and its endpoint is allowed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from signal_search.contracts.generation import Message
 from signal_search.contracts.research import ResearchQuery, RouterResult, ScopeKey
+from signal_search.errors import Conflict, Unsupported
 
 from infra.clock import Clock
 from infra.llm import Prompt, ask
+from infra.llm_reply import Completion
 from infra.settings import Research, Settings
 from workers.memory.admission import Admission
+from workers.memory.allowance import Allowance
+from workers.memory.embedders import Missing, embedder_of
 from workers.memory.grep import Grep, GrepLimits, GrepTool
 from workers.memory.index_file import IndexFile
 from workers.memory.indexing import IndexLimits, Synced, sync
-from workers.memory.minilm import installed
 from workers.memory.model_planner import Ask, ModelPlanner
 from workers.memory.model_settings import ModelSettings, read_model_settings
 from workers.memory.plan import Planner, RulePlanner
@@ -27,20 +31,35 @@ from workers.memory.router import Router, RouterRules
 from workers.memory.scope import make_scope
 from workers.memory.store import MemoryStore
 from workers.memory.store_file import StoreFile
-from workers.memory.tool import Tool
+from workers.memory.tool import Tool, ToolFailed
 from workers.memory.vector import Embedder
 from workers.memory.words import terms
 
 _MOST_TOKENS = 2048
 _MOST_BODY_BYTES = 262_144
+_SAID = {
+    "embedding_model_mismatch": "The index has vectors of another model; --anew makes it again."
+}
+_DAMAGED = "The file of the index is damaged, or another scope's."
+
+
+Put = Callable[[str, Settings, Prompt], Completion]
+"""Ask the model of these settings; the name says what for, `plan` or `rerank`. Raises as `infra.llm.ask`."""
+
+Asking = Callable[[str], Ask]
+"""The way to ask the model for something of this name."""
 
 
 @dataclass
 class Desk:
-    """Research memory of this deployment; opens files as they are needed."""
+    """Research memory of this deployment; opens files as they are needed.
+
+    put: how the model is asked, where somebody counts what that costs; without it the model is just asked.
+    """
 
     settings: Settings
     clock: Clock
+    put: Put | None = None
 
     @property
     def folder(self) -> Path:
@@ -50,15 +69,22 @@ class Desk:
 
     @property
     def embedder(self) -> Embedder | None:
-        """Return the model of the vector channel, None where it is off or not installed."""
-        return None if self.settings.research.vectors == "off" else installed()
+        """Return the model of the vector channel, None where it is off or not installed; raises as `embedder_of`."""
+        figures = self.settings.research
+        return None if figures.vectors == "off" else embedder_of(figures.vector_model)
 
     def store(self, scope: ScopeKey) -> MemoryStore:
         """Return the memories of a scope."""
         return MemoryStore(StoreFile(self.folder, scope), self.clock)
 
-    def index(self, scope: ScopeKey, root: Path) -> Synced:
-        """Make the index of a scope the state of a folder; raises as `sync`."""
+    def index(self, scope: ScopeKey, root: Path, *, anew: bool = False) -> Synced:
+        """Make the index of a scope the state of a folder, all of it `anew` if wanted.
+
+        Raises:
+            Invalid: the folder is none.
+            Unsupported: the chosen model is not here.
+            Conflict: `embedding_model_mismatch`, `index_invalid`: the file there is not one to go on with.
+        """
         figures = self.settings.research
         limits = IndexLimits(
             max_files=figures.index_files,
@@ -66,20 +92,28 @@ class Desk:
             profile=figures.index_profile,
         )
         file = IndexFile(self.folder, scope)
-        return sync(root, file, self.clock, embedder=self.embedder, limits=limits)
+        try:
+            return sync(root, file, self.clock, embedder=self.embedder, limits=limits, anew=anew)
+        except ToolFailed as error:
+            raise Conflict(_SAID.get(error.reason, _DAMAGED), code=error.reason) from error
 
-    def answer(self, query: ResearchQuery, root: Path | None = None) -> RouterResult:
+    def answer(
+        self, query: ResearchQuery, root: Path | None = None, *, allowance: Allowance | None = None
+    ) -> RouterResult:
         """Answer a question; `root` is a folder that grep reads besides those of the settings."""
         router = self.router(query.scope, root)
         return router.retrieve(
-            query.query, query.scope, tool_rounds=query.tool_rounds, limit=query.limit
+            query.query,
+            query.scope,
+            tool_rounds=query.tool_rounds,
+            limit=query.limit,
+            allowance=allowance,
         )
 
     def router(self, scope: ScopeKey, root: Path | None = None) -> Router:
         """Return a router over every channel that this scope can have."""
         figures = self.settings.research
-        model = _model(figures)
-        asking = None if model.refusal else _asking(self.settings, model, self.clock)
+        asking, refusal = self.model()
         rules = RouterRules(
             admission=Admission(max_age_s=figures.max_index_age_s),
             max_calls=figures.max_calls,
@@ -88,10 +122,31 @@ class Desk:
         return Router(
             self._tools(scope, root),
             self.clock,
-            planner=_planner(asking, model.refusal),
-            reranker=_reranker(asking, figures),
+            planner=planner_of(asking, refusal),
+            reranker=reranker_of(asking, figures),
             rules=rules,
         )
+
+    def model(self) -> "tuple[Asking | None, str]":
+        """Return the way to the model, or None and the code of why none may be asked."""
+        model = _model(self.settings.research)
+        return (None, model.refusal) if model.refusal else (self._asking(model), "")
+
+    def _asking(self, model: ModelSettings) -> Asking:
+        """Return a way to ask the model: one connection, no redirects, nothing repeated, everything bounded."""
+        update = {
+            "agent_base_url": model.base_url,
+            "agent_model": model.model,
+            "agent_api_key": self.settings.research.llm_api_key,
+        }
+        search = self.settings.search.model_copy(update=update)
+        chosen = self.settings.model_copy(update={"search": search})
+        put = self.put or (lambda _name, settings, prompt: ask(settings, self.clock, prompt))
+
+        def named(name: str) -> Ask:
+            return lambda system, user: put(name, chosen, _prompt(model, system, user)).text
+
+        return named
 
     def _tools(self, scope: ScopeKey, root: Path | None) -> list[Tool]:
         depth = self.settings.research.channel_depth
@@ -99,14 +154,21 @@ class Desk:
             MemoryTool(self.folder, self.clock),
             Bm25Tool(self.folder, limit=depth),
         ]
-        if self.embedder is not None:
-            tools.append(VectorTool(self.folder, self.embedder, limit=depth))
+        embedder = self._embedder_or_missing()
+        if embedder is not None:
+            tools.append(VectorTool(self.folder, embedder, limit=depth))
         folder = root or self._root(scope)
         if folder is not None:
             tools.append(
                 GrepTool(Grep(folder, scope, _grep_limits(self.settings.research)), self.clock)
             )
         return tools
+
+    def _embedder_or_missing(self) -> Embedder | None:
+        try:
+            return self.embedder
+        except Unsupported:  # one channel less is no reason to lose the others
+            return Missing()
 
     def _root(self, scope: ScopeKey) -> Path | None:
         for each in self.settings.research.roots:
@@ -135,34 +197,23 @@ def _model(figures: Research) -> ModelSettings:
     return read_model_settings(variables, tuple(figures.llm_endpoints))
 
 
-def _planner(asking: Ask | None, refusal: str) -> Planner:
-    return RulePlanner(f"planner_{refusal}") if asking is None else ModelPlanner(asking)
+def planner_of(asking: Asking | None, refusal: str) -> Planner:
+    """Return the planner: the model's where it may be asked, else the rules with the reason."""
+    return RulePlanner(f"planner_{refusal}") if asking is None else ModelPlanner(asking("plan"))
 
 
-def _reranker(asking: Ask | None, figures: Research) -> Reranker | None:
+def reranker_of(asking: Asking | None, figures: Research) -> Reranker | None:
+    """Return who orders last, None when nobody does; without a model the rules stand in."""
     if asking is not None and figures.rerank in {"llm", "hybrid"}:
-        return ModelReranker(asking, "llm" if figures.rerank == "llm" else "hybrid")
+        mode: Literal["llm", "hybrid"] = "llm" if figures.rerank == "llm" else "hybrid"
+        return ModelReranker(asking("rerank"), mode, split=terms)
     return None if figures.rerank == "off" else FusedOnly(RuleReranker(split=terms))
 
 
-def _asking(settings: Settings, model: ModelSettings, clock: Clock) -> Ask:
-    """Return a way to ask the model: one connection, no redirects, nothing repeated, everything bounded."""
-    search = settings.search.model_copy(
-        update={
-            "agent_base_url": model.base_url,
-            "agent_model": model.model,
-            "agent_api_key": settings.research.llm_api_key,
-        }
+def _prompt(model: ModelSettings, system: str, user: str) -> Prompt:
+    return Prompt(
+        messages=(Message(role="system", content=system), Message(role="user", content=user)),
+        max_tokens=_MOST_TOKENS,
+        timeout_s=model.timeout_s,
+        max_body_bytes=_MOST_BODY_BYTES,
     )
-    chosen = settings.model_copy(update={"search": search})
-
-    def put(system: str, user: str) -> str:
-        prompt = Prompt(
-            messages=(Message(role="system", content=system), Message(role="user", content=user)),
-            max_tokens=_MOST_TOKENS,
-            timeout_s=model.timeout_s,
-            max_body_bytes=_MOST_BODY_BYTES,
-        )
-        return ask(chosen, clock, prompt).text
-
-    return put

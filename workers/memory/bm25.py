@@ -56,17 +56,17 @@ class _Snapshot:
 
     def __init__(self) -> None:
         self.version = -1
-        self.deletions = -1
+        self.opened = -1
         self.last = 0
         self.lengths: Floats = np.zeros(1)
         self.postings: dict[str, _Postings] = {}
         self.kept = 0
 
-    def follow(self, db: sqlite3.Connection, header: Header) -> None:
-        """Bring the lengths up to the file's version."""
-        if self.version == header.version:
+    def follow(self, db: sqlite3.Connection, header: Header, opened: int) -> None:
+        """Bring the lengths up to the file's version; those of chunks that left stay, and nothing asks for them."""
+        if (self.version, self.opened) == (header.version, opened):
             return
-        if self.deletions != header.deletions:
+        if self.opened != opened:
             self.last, self.lengths = 0, np.zeros(1)
         rows = db.execute("SELECT id, length FROM chunks WHERE id > ? ORDER BY id", (self.last,))
         found = np.array(rows.fetchall(), dtype=np.int64).reshape(-1, 2)
@@ -77,7 +77,7 @@ class _Snapshot:
             grown[found[:, 0]] = found[:, 1]
             self.lengths = grown
         self.postings, self.kept = {}, 0
-        self.version, self.deletions = header.version, header.deletions
+        self.version, self.opened = header.version, opened
 
     def read(self, db: sqlite3.Connection, terms: Sequence[str]) -> None:
         """Read the postings of terms that are not kept yet."""
@@ -135,7 +135,7 @@ class Bm25:
         self, db: sqlite3.Connection, header: Header, terms: Sequence[str], limit: int
     ) -> list[Scored]:
         kept = self._snapshot
-        kept.follow(db, header)
+        kept.follow(db, header, self._reader.opened)
         kept.read(db, terms)
         found = {term: kept.postings[term] for term in terms if len(kept.postings[term][0])}
         weights = {term: _idf(header.documents, len(each[0])) for term, each in found.items()}

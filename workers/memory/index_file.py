@@ -44,7 +44,8 @@ CREATE TABLE sources (source_ref TEXT PRIMARY KEY, digest BLOB NOT NULL) STRICT;
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a file says about itself. `version` grows with every change; `deletions` with every chunk that left.
 
-    built_at_ms: epoch milliseconds of the last comparison with the sources. words: of all chunks together.
+    built_at_ms: epoch milliseconds of the last comparison with the sources. words: of all chunks together. last_id: the
+    highest number that a chunk ever had; none is given twice.
     """
 
     schema: str
@@ -56,6 +57,7 @@ class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     deletions: int = 0
     documents: int = 0
     words: int = 0
+    last_id: int = 0
     built_at_ms: int = 0
 
 
@@ -159,6 +161,7 @@ class KeptReader:
         self._file = file
         self._db: sqlite3.Connection | None = None
         self._inode = (0, 0)
+        self.opened = 0  # times: what was kept of the file before is worth nothing after another
 
     def __del__(self) -> None:
         """Close what is open."""
@@ -194,6 +197,7 @@ class KeptReader:
         if self._db is None or inode != self._inode:
             self.close()
             self._db, self._inode = self._file.connect(), inode
+            self.opened += 1
             self._db.execute("PRAGMA query_only = ON")
         return self._db
 

@@ -75,8 +75,11 @@ def sync(
     *,
     embedder: Embedder | None = None,
     limits: IndexLimits | None = None,
+    anew: bool = False,
 ) -> Synced:
     """Make the index of `file` the state of the files below `root`, and return what changed.
+
+    anew: every file is read into it again, with the vectors of this model whatever they were before.
 
     Raises:
         Invalid: the root is no folder.
@@ -86,8 +89,8 @@ def sync(
     texts, skipped = _texts(root, chosen)
     digests = {path: content_digest(text) for path, text in texts.items()}
     known = _known(file)
-    stale = [path for path, digest in known.items() if digests.get(path) != digest]
-    fresh = [path for path, digest in digests.items() if known.get(path) != digest]
+    stale = [path for path, digest in known.items() if anew or digests.get(path) != digest]
+    fresh = [path for path, digest in digests.items() if anew or known.get(path) != digest]
     passages = [each for path in fresh for each in passages_of(path, texts[path])]
     passages = _with_vectors(passages, embedder)
     return structs.replace(
@@ -141,12 +144,13 @@ def _write(
     embedder: Embedder | None,
 ) -> Synced:
     with file.writing() as (db, header):
-        model = embedder.model_id if embedder else header.model_id
-        if header.documents and header.model_id != model:
-            raise ToolFailed("embedding_model_mismatch")
         sql = "SELECT chunk_id FROM chunks WHERE source_ref = ?"
         gone = [row[0] for path in stale for row in db.execute(sql, (path,)).fetchall()]
         left = remove(db, header, gone)
+        kept = header.model_id if left.documents else ""
+        model = embedder.model_id if embedder else kept
+        if left.documents and header.model_id != model:
+            raise ToolFailed("embedding_model_mismatch")
         grown = add(db, left, passages)
         tidy(db)
         db.executemany("DELETE FROM sources WHERE source_ref = ?", [(path,) for path in stale])

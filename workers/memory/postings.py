@@ -45,7 +45,9 @@ def add(db: sqlite3.Connection, header: Header, passages: Sequence[Passage]) -> 
         return header
     segment = db.execute("SELECT coalesce(max(id), 0) + 1 FROM segments").fetchone()[0]
     db.execute("INSERT INTO segments VALUES (?, ?)", (segment, len(newest)))
-    first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM chunks").fetchone()[0]
+    # Numbers are never used again: whoever keeps lengths or vectors by number needs no word of what has left.
+    highest = db.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0]
+    first = max(header.last_id, highest) + 1
     ids: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     counts: defaultdict[str, array[int]] = defaultdict(lambda: array("H"))
     total = 0
@@ -60,8 +62,13 @@ def add(db: sqlite3.Connection, header: Header, passages: Sequence[Passage]) -> 
     rows = ((term, segment, ids[term].tobytes(), counts[term].tobytes()) for term in ids)
     db.executemany("INSERT INTO postings VALUES (?, ?, ?, ?)", rows)
     tidy(db, largest=_SMALL)
-    grown = {"documents": header.documents + len(newest), "words": header.words + total}
-    return changed(db, header, **grown)
+    return changed(
+        db,
+        header,
+        documents=header.documents + len(newest),
+        words=header.words + total,
+        last_id=first + len(newest) - 1,
+    )
 
 
 def changed(db: sqlite3.Connection, header: Header, **figures: int | str) -> Header:

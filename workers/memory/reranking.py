@@ -13,11 +13,12 @@ from signal_search.contracts.research import EvidenceChunk
 from signal_search.errors import JudgeFailed, JudgeTimedOut
 
 from workers.memory.fusing import place
-from workers.memory.model_planner import Ask
+from workers.memory.model_planner import OVER_BUDGET, Ask
 from workers.memory.reading import RANK_VERSION, BadProposal, as_number, read_scores
 from workers.memory.words import words
 
 MOST: Final = 20  # memory guide: candidates that are ordered again
+_SHOWN: Final = 4000  # characters of a candidate that a model is shown: three passages of an index
 _COVERAGE, _RRF, _COMPLETENESS = 0.70, 0.20, 0.10  # memory guide
 SYSTEM: Final = (
     f"Version {RANK_VERSION}. You judge how well each candidate answers the query, from 0 to 1. "
@@ -111,45 +112,50 @@ class FusedOnly:
 
 
 class ModelReranker:
-    """By a model's opinion of the best twenty; what it cannot be asked or does not answer rightly, by rules.
+    """By a model's opinion of the best twenty; where it fails, what there would be without it.
 
     mode: `hybrid` orders by rules first and asks about the twenty best; `llm` asks about the first twenty as fused.
     """
 
-    def __init__(self, ask: Ask, mode: Literal["hybrid", "llm"] = "hybrid") -> None:
-        """Put the question through `ask`."""
+    def __init__(
+        self, ask: Ask, mode: Literal["hybrid", "llm"] = "hybrid", *, split: Split = words
+    ) -> None:
+        """Put the question through `ask`; the rules compare what `split` makes of the texts."""
         self._ask = ask
         self._mode = mode
+        self._split = split
 
     def rerank(self, query: str, chunks: Sequence[EvidenceChunk]) -> Reranked:
-        """Return the order, by rules where the model fails."""
+        """Return the order; without the model's, by rules what was fused, and one channel's own order as it is."""
         if not words(query):
             return Reranked(tuple(chunks), "reranker_error")
-        ruled = by_rules(query, chunks if self._mode == "hybrid" else chunks[:MOST])
-        asked, rest = (
-            ruled[:MOST],
-            (*ruled[MOST:], *(() if self._mode == "hybrid" else chunks[MOST:])),
-        )
-        fallback = (*by_rules(query, chunks[:MOST]), *chunks[MOST:])
+        is_hybrid = self._mode == "hybrid"
+        ordered = by_rules(query, chunks, self._split) if is_hybrid else list(chunks)
+        asked, rest = ordered[:MOST], ordered[MOST:]
         try:
-            found = read_scores(
-                self._ask(SYSTEM, _question(query, asked)), [each.chunk_id for each in asked]
-            )
+            said = self._ask(SYSTEM, _question(query, asked))
+            found = read_scores(said, [each.chunk_id for each in asked])
         except JudgeTimedOut:
-            return Reranked(fallback, "llm_timeout")
+            return self._without(query, chunks, "llm_timeout")
         except JudgeFailed as error:
-            return Reranked(fallback, _reason(error))
+            return self._without(query, chunks, _reason(error))
         except BadProposal as error:
-            return Reranked(fallback, error.reason)
+            return self._without(query, chunks, error.reason)
         judged = sorted((_scored(each, *found[each.chunk_id]) for each in asked), key=_order)
         return Reranked((*judged, *rest))
 
+    def _without(self, query: str, chunks: Sequence[EvidenceChunk], reason: str) -> Reranked:
+        ruled = FusedOnly(RuleReranker(split=self._split)).rerank(query, chunks)
+        return Reranked(ruled.chunks, reason)
+
 
 def _question(query: str, chunks: Sequence[EvidenceChunk]) -> str:
-    shown = [{"chunk_id": each.chunk_id, "content": each.content} for each in chunks]
+    shown = [{"chunk_id": each.chunk_id, "content": each.content[:_SHOWN]} for each in chunks]
     return msgspec.json.encode({"query": query, "candidates": shown}).decode()
 
 
 def _reason(error: JudgeFailed) -> str:
+    if error.code == OVER_BUDGET:
+        return "reranker_budget_exhausted"
     unreadable = {"model_response_invalid", "model_response_too_large"}
     return "llm_invalid_response" if error.code in unreadable else "llm_error"

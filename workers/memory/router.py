@@ -16,6 +16,7 @@ from signal_search.errors import Invalid
 
 from infra.clock import Clock
 from workers.memory.admission import TOOL_ERRORS, Admission, refusal
+from workers.memory.allowance import Allowance, Counted
 from workers.memory.channel import BadCandidates, checked
 from workers.memory.fusing import fuse_channels, identity
 from workers.memory.plan import MAX_CALLS, Plan, Planner, Rounds, RulePlanner, by_rules, wrong_with
@@ -40,6 +41,7 @@ class _Run:
 
     query: str
     scope: ScopeKey
+    allowance: Allowance
     channels: list[tuple[EvidenceChunk, ...]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     traces: list[ToolTrace] = field(default_factory=list)
@@ -97,8 +99,11 @@ class Router:
         *,
         tool_rounds: object = None,
         limit: int | None = None,
+        allowance: Allowance | None = None,
     ) -> RouterResult:
         """Return evidence of exactly `scope`, best first, at most `limit`; `tool_rounds` is a plan of the caller's own.
+
+        allowance: who counts rounds and calls; without one they are counted here, by the rules.
 
         Raises:
             Invalid: the query is blank, or the scope is none.
@@ -107,7 +112,7 @@ class Router:
             raise Invalid("The query is blank.", field="query")
         if type(scope) is not ScopeKey:
             raise Invalid("A scope is needed.", field="scope")
-        run = _Run(query.strip(), scope)
+        run = _Run(query.strip(), scope, allowance or Counted(self._rules.max_calls))
         rounds = self._planned(run) if tool_rounds is None else self._given(run, tool_rounds)
         if rounds is None:
             return run.result(())
@@ -144,8 +149,11 @@ class Router:
         for index, names in enumerate(rounds):
             known = len(run.seen)
             has_run = not names
+            if not run.allowance.round(index + 1):
+                run.degrade("budget_exhausted")
+                return
             for name in names:
-                if run.calls == self._rules.max_calls:
+                if not run.allowance.call(run.calls + 1):
                     run.degrade("budget_exhausted")
                     return
                 run.calls += 1

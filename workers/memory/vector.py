@@ -52,7 +52,7 @@ class Vectors:
         self._reader = KeptReader(file)
         self._embedder = embedder
         self._lock = threading.Lock()
-        self._figures = (-1, -1)
+        self._figures = (-1, -1, -1)  # of what is kept: opened, version, deletions
         self._numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._matrix: Matrix = np.zeros((0, embedder.dimensions), dtype=np.float32)
 
@@ -83,11 +83,16 @@ class Vectors:
         return vector
 
     def _follow(self, db: sqlite3.Connection, header: Header) -> None:
-        if self._figures == (header.version, header.deletions):
+        figures = (self._reader.opened, header.version, header.deletions)
+        if self._figures == figures:
             return
-        if self._figures[1] != header.deletions:
+        if self._figures[0] != figures[0]:
             self._numbers = np.zeros(0, dtype=np.int64)
             self._matrix = np.zeros((0, self._embedder.dimensions), dtype=np.float32)
+        elif self._figures[2] != header.deletions:
+            left = db.execute("SELECT id FROM vectors").fetchall()
+            is_left = np.isin(self._numbers, np.array(left, dtype=np.int64).reshape(-1))
+            self._numbers, self._matrix = self._numbers[is_left], self._matrix[is_left]
         last = int(self._numbers[-1]) if len(self._numbers) else 0
         rows = db.execute(
             "SELECT id, vector FROM vectors WHERE id > ? ORDER BY id", (last,)
@@ -101,7 +106,7 @@ class Vectors:
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
         self._numbers = np.concatenate([self._numbers, numbers])
         self._matrix = np.vstack([self._matrix, added.reshape(-1, self._embedder.dimensions)])
-        self._figures = (header.version, header.deletions)
+        self._figures = figures
 
 
 def _best(

@@ -14,6 +14,7 @@ from signal_search.errors import Broken
 from infra.job_store import StoredJob
 from workers.pipeline.decide import Decision
 from workers.pipeline.planned_answer import PlannedAnswer, empty_plan, stopped_at_once
+from workers.pipeline.research_purse import ResearchPurse, limits_of
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView
 from workers.research import Desk
@@ -32,8 +33,11 @@ class ResearchJob(PlannedAnswer):
         query = ResearchQuery(
             query=asked.query, scope=asked.scope, tool_rounds=asked.tool_rounds, limit=asked.limit
         )
-        answer = Desk(tools.settings, tools.clock).answer(query)
-        return structs.replace(empty_plan(stored, asked.query, _NO_TIER), research=answer)
+        purse = ResearchPurse(tools, stored)
+        answer = Desk(tools.settings, tools.clock, purse.put).answer(query, allowance=purse)
+        limits = {each.value: limit for each, limit in limits_of(tools.settings.research).items()}
+        plan = empty_plan(stored, asked.query, _NO_TIER)
+        return structs.replace(plan, research=answer, limits=limits)
 
     def decide(
         self, view: JobView, documents: Mapping[str, Document], rules: Rules, *, now_ms: int

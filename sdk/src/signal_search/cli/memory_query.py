@@ -17,7 +17,7 @@ from signal_search.cli.memory_place import (
 )
 from signal_search.cli.options import JsonOption
 from signal_search.client.request import checked
-from signal_search.contracts.research import ResearchQuery, RouterResult
+from signal_search.contracts.research import EvidenceChunk, ResearchQuery, RouterResult
 from signal_search.errors import Invalid
 
 _SHOWN = 200  # characters of a piece of evidence in plain output
@@ -54,12 +54,23 @@ def query(
 def _show(found: RouterResult) -> None:
     for each in found.evidence:
         place = f"{each.source_ref}:{each.locator or ''}".rstrip(":")
-        typer.echo(f"{each.rerank_score or 0:.3f}  {place}\n    {_line(each.content)}")
+        typer.echo(f"{_score(each)}  {place}\n    {_line(each.content)}")
     for trace in found.traces:
         skipped = f", {trace.skipped} files left out" if trace.skipped else ""
         typer.echo(f"{trace.tool_name}: {trace.reason}, {trace.candidate_count}{skipped}", err=True)
     for said in (*found.rejections, *found.degradations):
         typer.echo(said, err=True)
+
+
+def _score(chunk: EvidenceChunk) -> str:
+    """Return what the order goes by: the last score that was given; a line that grep found has none."""
+    if chunk.rerank_score is not None:
+        return f"{chunk.rerank_score:.3f}"
+    for name in ("rrf_score", "bm25_score", "vector_score"):
+        found = chunk.metadata.get(name)
+        if isinstance(found, float):
+            return f"{found:.3f}"
+    return "-"
 
 
 def _line(text: str) -> str:
