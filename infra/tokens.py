@@ -26,7 +26,8 @@ _ID_CHARACTERS = 12
 class Principal(Struct, frozen=True, kw_only=True):
     """The caller behind a token: tenant, what it may do, the token's id and what may be used with it in a UTC day.
 
-    research: the scopes of research memory it may ask; without one, that memory does not exist for it.
+    research: the scopes of research memory it may ask; without one, that memory does not exist for it. every_scope: it
+    may ask all of them; no token can, only the machine's own user.
     """
 
     tenant: str
@@ -34,6 +35,7 @@ class Principal(Struct, frozen=True, kw_only=True):
     limits: Amounts = {}
     token: str = ""
     research: tuple[ScopeKey, ...] = ()
+    every_scope: bool = False
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True):

@@ -33,6 +33,7 @@ from workers.memory.words import terms
 
 _MOST_TOKENS = 2048
 _MOST_BODY_BYTES = 262_144
+_OFF = read_model_settings({})
 
 
 @dataclass
@@ -68,17 +69,22 @@ class Desk:
         file = IndexFile(self.folder, scope)
         return sync(root, file, self.clock, embedder=self.embedder, limits=limits)
 
-    def answer(self, query: ResearchQuery, root: Path | None = None) -> RouterResult:
-        """Answer a question; `root` is a folder that grep reads besides those of the settings."""
-        router = self.router(query.scope, root)
+    def answer(
+        self, query: ResearchQuery, root: Path | None = None, *, offline: bool = False
+    ) -> RouterResult:
+        """Answer a question; `root` is a folder that grep reads besides those of the settings.
+
+        offline: no model is asked, whatever the settings say.
+        """
+        router = self.router(query.scope, root, offline=offline)
         return router.retrieve(
             query.query, query.scope, tool_rounds=query.tool_rounds, limit=query.limit
         )
 
-    def router(self, scope: ScopeKey, root: Path | None = None) -> Router:
-        """Return a router over every channel that this scope can have."""
+    def router(self, scope: ScopeKey, root: Path | None = None, *, offline: bool = False) -> Router:
+        """Return a router over every channel that this scope can have; offline: without a model."""
         figures = self.settings.research
-        model = _model(figures)
+        model = _OFF if offline else _model(figures)
         asking = None if model.refusal else _asking(self.settings, model, self.clock)
         rules = RouterRules(
             admission=Admission(max_age_s=figures.max_index_age_s),

@@ -10,6 +10,7 @@ from workers.pipeline.attempt import Leave, Next, Rest
 from workers.pipeline.crawl import ask_at_once
 from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
+from workers.pipeline.memory_call import begin
 from workers.pipeline.purses import open_purses
 from workers.pipeline.rules import snapshot, to_log
 from workers.pipeline.state import fold
@@ -46,7 +47,8 @@ def plan(tools: Toolbox, step_id: str) -> Next:
         return Leave()
     for call in made.calls:
         if call.round == 1:
-            tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+            name, task = begin(call)
+            tools.start(f"{job_id}/{name}", task)
     if (
         not made.calls or moved is None
     ):  # nobody else will, or it was tried before, or the job has ended

@@ -14,6 +14,7 @@ from workers.pipeline.decide import Decision
 from workers.pipeline.ending import clear_job, end_job
 from workers.pipeline.judging import ask_judge, awaits_answer
 from workers.pipeline.kinds import strategy_of
+from workers.pipeline.memory_call import begin
 from workers.pipeline.offers import offer
 from workers.pipeline.rules import Rules, from_log
 from workers.pipeline.source_board import post_outcomes
@@ -158,7 +159,8 @@ def _ensure_asked(tools: Toolbox, view: JobView) -> None:
     _plan, spec = view.require()
     for each in view.active_calls():
         if not each.is_asked:
-            tools.ensure(f"{spec.id}/crawl/{each.call.id}", "crawl")
+            name, task = begin(each.call)
+            tools.ensure(f"{spec.id}/{name}", task)
 
 
 def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
@@ -172,7 +174,8 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
     )
     tools.log.append(job_id, entry)
     for call in decision.calls:
-        tools.start(f"{job_id}/crawl/{call.id}", "crawl")
+        name, task = begin(call)
+        tools.start(f"{job_id}/{name}", task)
 
 
 def _publish(
