@@ -119,7 +119,7 @@ def test_a_job_of_a_scope_is_for_its_tokens_only(house: House) -> None:
         assert job_id not in {each["id"] for each in listed}
         pages = house.http.get(f"/v1/jobs?cursor={job_id}", headers=stranger)
         assert pages.status_code == 422
-        crawl = house.http.get(f"/v2/crawl/{job_id}", headers=stranger)
+        crawl = house.http.get(f"/compat/firecrawl/v2/crawl/{job_id}", headers=stranger)
         assert crawl.status_code == 404
     # And who has the grant finds it at each of them, with another token too.
     other = house.token("ann", THEIRS, OURS)
