@@ -29,10 +29,11 @@ from workers.pipeline.crawl import crawl
 from workers.pipeline.exchange import Exchanges
 from workers.pipeline.parse import _registry, parse_reply
 from workers.pipeline.plan import plan
+from workers.pipeline.recall import recall
 from workers.pipeline.reduce import reduce
 from workers.toolbox import Toolbox, open_toolbox
 
-WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "reduce": reduce}
+WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "recall": recall, "reduce": reduce}
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
