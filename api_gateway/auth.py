@@ -19,6 +19,8 @@ _LOG = logging.getLogger(__name__)
 
 LOCAL_TENANT = "local"
 LOCAL = Principal(tenant=LOCAL_TENANT, scopes=SCOPES)
+# Next to the store, not over HTTP: whoever is there could read the files of the memory as well.
+OWN_MACHINE = Principal(tenant=LOCAL_TENANT, scopes=SCOPES, every_scope=True)
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PROXY_MARKS = (b"x-forwarded-for", b"forwarded", b"via")
 _OTHER_SITES = frozenset({"cross-site", "same-site"})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from urllib.parse import urlsplit
 
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.query import MEMORY_SOURCE, RetrieveRequest
 from signal_search.errors import Invalid
 
 ADDRESSED = ("site:", "feed:")
@@ -23,8 +23,11 @@ def check_request(request: RetrieveRequest) -> None:
     _check_texts(request)
     check_freshness(request.constraints.freshness, "constraints.freshness")
     for position, entry in enumerate(request.constraints.source_prefs.only):
+        field = f"constraints.source_prefs.only[{position}]"
         if entry.startswith(ADDRESSED):
-            check_address(entry[5:], f"constraints.source_prefs.only[{position}]")
+            check_address(entry[5:], field)
+        if entry == MEMORY_SOURCE and request.constraints.scope is None:
+            raise Invalid("Research memory is asked by its scope.", field=field)
 
 
 def check_text(field: str, text: str, *, layout: bool = False) -> None:

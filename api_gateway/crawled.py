@@ -9,16 +9,17 @@ from signal_search.errors import NotFound
 from api_gateway.compat.crawl_walk import Crawl, walked
 from api_gateway.compat.firecrawl_crawl import is_crawl
 from api_gateway.desk import Desk
+from api_gateway.owners import Reader
 from infra.job_log import JobLog
 
 
-def read_crawl(desk: Desk, log: JobLog, job_id: str, tenant: str) -> Crawl:
-    """Return a tenant's crawl; raises as `Desk.job`, and NotFound for a job of another kind."""
-    spec = desk.owned(job_id, tenant).spec
+def read_crawl(desk: Desk, log: JobLog, job_id: str, reader: Reader) -> Crawl:
+    """Return a reader's crawl; raises as `Desk.job`, and NotFound for a job of another kind."""
+    spec = desk.owned(job_id, reader).spec
     if not isinstance(spec, RetrieveSpec) or not is_crawl(spec.request):
         raise NotFound("There is no such job.", code="job_not_found")
     # The state first: of a job that has ended, the log has then everything.
-    job = desk.job(job_id, tenant)
+    job = desk.job(job_id, reader)
     entries = [entry for _id, entry in log.read(job_id)]
     ends = [each for each in entries if isinstance(each, FetchFinished)]
     ids = list(dict.fromkeys(each for end in ends for each in end.documents))

@@ -25,6 +25,7 @@ from signal_search.contracts.trace import (
 )
 from signal_search.errors import Conflict, Invalid, NotFound
 
+from api_gateway.owners import Reader
 from api_gateway.submission import Ring, step_rules
 from infra.clock import Clock
 from infra.job_log import JobLog
@@ -35,32 +36,32 @@ from infra.steps import Steps
 if TYPE_CHECKING:
     from redis import Redis
 
-Owned = Callable[[str, str], StoredJob]
-"""Return a tenant's job, or raise as `Desk.job`."""
+Owned = Callable[[str, Reader], StoredJob]
+"""Return a reader's job, or raise as `Desk.job`."""
 
 End = DelegationAnswered | DelegationLapsed
 
 
 class Delegations:
-    """The questions of the tenants' jobs."""
+    """The questions of jobs, for those who may read them."""
 
     def __init__(
         self, redis: "Redis", settings: Settings, clock: Clock, ring: Ring, owned: Owned
     ) -> None:
-        """Work on `redis`; `owned` finds a tenant's job, `ring` reaches the workers."""
+        """Work on `redis`; `owned` finds a reader's job, `ring` reaches the workers."""
         self._log = JobLog(redis)
         self._steps = Steps(redis, step_rules(settings, ttl_ms=0))  # only rings
         self._clock = clock
         self._ring = ring
         self._owned = owned
 
-    def listed(self, job_id: str, tenant: str) -> tuple[DelegationState, ...]:
+    def listed(self, job_id: str, reader: Reader) -> tuple[DelegationState, ...]:
         """Return what a job asked so far, in order, and what became of it; raises as `Desk.job`."""
-        self._owned(job_id, tenant)
+        self._owned(job_id, reader)
         return tuple(_states(self._entries(job_id)).values())
 
     def answer(
-        self, job_id: str, tenant: str, delegation_id: str, reply: DelegationReply
+        self, job_id: str, reader: Reader, delegation_id: str, reply: DelegationReply
     ) -> DelegationState:
         """Take an answer, or that there is none; return what became of the question. Raises as `Desk.job`, and more.
 
@@ -72,7 +73,7 @@ class Delegations:
             Conflict: `delegation_late`: its time is over, or the job has ended; `delegation_answered`: it has another
                 answer already.
         """
-        stored = self._owned(job_id, tenant)
+        stored = self._owned(job_id, reader)
         entries = self._entries(job_id)
         state = _states(entries).get(delegation_id)
         if state is None:

@@ -1,7 +1,8 @@
 """What the door can do, without HTTP: the same for the gateway and for a client next to the workers.
 
-Synchronous: a caller in an event loop uses a thread. A tenant sees its own jobs and nothing else; another's job is
-answered like one that never was. Fails closed: raises StoreFailed when the store does not answer.
+Synchronous: a caller in an event loop uses a thread. A reader sees its own jobs and nothing else (`owners.py`
+says which these are); another's job is answered like one that never was. Fails closed: raises StoreFailed when the
+store does not answer.
 """
 
 import logging
@@ -23,6 +24,7 @@ from signal_search.errors import Conflict, Gone, Invalid, NotFound, SignalSearch
 from api_gateway.clearing import Clearing, tally_of
 from api_gateway.idempotency import Idempotency
 from api_gateway.job_views import summary, without_result
+from api_gateway.owners import Reader
 from api_gateway.places import Places
 from api_gateway.progress import Tally, eta_ms, progress
 from api_gateway.quotas import Quotas
@@ -112,6 +114,7 @@ class Desk:
             Busy: the tenant or the deployment has as many unfinished jobs as it may; `quota_exceeded`: or has used
                 what it may.
             Invalid: a source is named that this deployment does not have.
+            NotFound: `scope_not_found`: a scope is named that was not granted to the caller.
         """
         [outcome] = self.submit_all([(request, caller)])
         if isinstance(outcome, SignalSearchError):
@@ -129,23 +132,23 @@ class Desk:
             for each in outcomes
         ]
 
-    def job(self, job_id: str, tenant: str) -> Job:
+    def job(self, job_id: str, reader: Reader) -> Job:
         """Return a job with its progress.
 
         Raises:
-            NotFound: `job_not_found`: the tenant never had such a job.
+            NotFound: `job_not_found`: the reader never had such a job.
             Gone: `result_expired`: it had, and the job has expired with its result.
         """
-        return self._view(self.owned(job_id, tenant))
+        return self._view(self.owned(job_id, reader))
 
-    def owned(self, job_id: str, tenant: str) -> StoredJob:
-        """Return what the store has of a tenant's job; raises as `job`."""
+    def owned(self, job_id: str, reader: Reader) -> StoredJob:
+        """Return what the store has of a reader's job; raises as `job`."""
         if not _JOB_ID.fullmatch(job_id):
             raise _unknown()
         stored = self._store.get(job_id)
-        if stored is not None and stored.spec.tenant == tenant:
+        if stored is not None and reader.may_read(stored.spec):
             return stored
-        if stored is None and self._store.was_listed(tenant, job_id):
+        if stored is None and self._store.was_listed(reader.owners, job_id):
             raise Gone
         raise _unknown()
 
@@ -155,7 +158,7 @@ class Desk:
         return stored is None or stored.is_finished
 
     def jobs(
-        self, tenant: str, *, state: JobState | None = None, limit: int = 50, cursor: str = ""
+        self, reader: Reader, *, state: JobState | None = None, limit: int = 50, cursor: str = ""
     ) -> Page:
         """Return a page of at most `limit` (1..200) jobs, newest first, from after `cursor`.
 
@@ -164,17 +167,19 @@ class Desk:
         Raises:
             Invalid: `cursor` is none that this call gave.
         """
-        if cursor and not self._is_cursor(tenant, cursor):
+        if cursor and not self._is_cursor(reader, cursor):
             raise Invalid("This is not a cursor.", field="cursor")
         found: list[Job] = []
         for _ in range(_MAX_PAGES):
-            stored, cursor = self._store.newest(tenant, before=cursor, limit=limit - len(found))
+            stored, cursor = self._store.newest(
+                reader.owners, before=cursor, limit=limit - len(found)
+            )
             found += [summary(each) for each in stored if state is None or each.state is state]
             if not cursor or len(found) >= limit:
                 break
         return Page(jobs=tuple(found), next_cursor=cursor or None)
 
-    def result(self, job_id: str, tenant: str) -> bytes:
+    def result(self, job_id: str, reader: Reader) -> bytes:
         """Return a finished job's encoded result. Raises as `job`, and more.
 
         Raises:
@@ -182,9 +187,9 @@ class Desk:
                 message (`job_failed` if it has none), `job_cancelled`, `job_expired`.
             ProgramError: the request's program failed on a candidate.
         """
-        return self._result(self.owned(job_id, tenant))
+        return self._result(self.owned(job_id, reader))
 
-    def export(self, job_id: str, tenant: str, name: str) -> File:
+    def export(self, job_id: str, reader: Reader, name: str) -> File:
         """Return the citations of a finished job in a format of `signal_search.citations`; raises as `result`.
 
         Raises:
@@ -194,7 +199,7 @@ class Desk:
         if name not in FORMATS:
             raise Invalid("There is no such export format.", field="format")
         found = FORMATS[name]
-        result = decode_result(self.result(job_id, tenant))
+        result = decode_result(self.result(job_id, reader))
         if not isinstance(result, Result):
             raise Conflict("This kind of job has no citations.", code="without_citations")
         return File(
@@ -203,35 +208,35 @@ class Desk:
             content=found.write(result).encode(),
         )
 
-    def bundle(self, job_id: str, tenant: str) -> File:
+    def bundle(self, job_id: str, reader: Reader) -> File:
         """Return log, documents and result of a job in any state, for replay; raises as `job`."""
-        stored = self.owned(job_id, tenant)
+        stored = self.owned(job_id, reader)
         entries = self._log.read(job_id)
         documents = self._log.documents(job_id, tally_of(entries).documents())
         result = self._store.result(job_id) or b""
         content = pack(stored.spec, entries, documents.values(), result)
         return File(name=f"{job_id}.bundle.zst", media_type=MEDIA_TYPE, content=content)
 
-    def entries(self, job_id: str, tenant: str, *, after: str = START) -> list[Located]:
+    def entries(self, job_id: str, reader: Reader, *, after: str = START) -> list[Located]:
         """Return the log's entries after a stream id; raises as `job`."""
-        self.owned(job_id, tenant)
+        self.owned(job_id, reader)
         return self._log.read(job_id, after=after)
 
-    def cancel(self, job_id: str, tenant: str) -> Job:
+    def cancel(self, job_id: str, reader: Reader) -> Job:
         """End an unfinished job and take what is left of it out of the queues. Raises as `job`, and more.
 
         Raises:
             Conflict: `job_finished`. A cancelled job is cleared again, in case the first time was interrupted.
         """
-        stored = self.owned(job_id, tenant)
+        stored = self.owned(job_id, reader)
         ended = Ended(at_ms=self._clock.now_ms(), key="ended", state=JobState.CANCELLED)
         if self._store.end(stored.spec, JobEvent.CANCEL, ended) is not None:
             self._clearing.clear(stored.spec)
             self._clearing.ask_for_rest(stored.spec)
             with bound(job_id=job_id):
                 _LOG.info("job cancelled")
-            return self.job(job_id, tenant)
-        if self.owned(job_id, tenant).state is JobState.CANCELLED:
+            return self.job(job_id, reader)
+        if self.owned(job_id, reader).state is JobState.CANCELLED:
             self._clearing.clear(stored.spec)
         raise Conflict("The job has already finished.", code="job_finished")
 
@@ -259,8 +264,8 @@ class Desk:
         entries = reversed(self._log.read(stored.spec.id))
         return next((entry for _id, entry in entries if isinstance(entry, Ended)), None)
 
-    def _is_cursor(self, tenant: str, cursor: str) -> bool:
-        return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(tenant, cursor)
+    def _is_cursor(self, reader: Reader, cursor: str) -> bool:
+        return bool(_JOB_ID.fullmatch(cursor)) and self._store.was_listed(reader.owners, cursor)
 
     def _fresh(self, made: Made) -> Job:
         # Of a job that was made this instant there is nothing to read yet.

@@ -16,6 +16,7 @@ from api_gateway.ending import told_to_end
 from api_gateway.enqueue import Bell, Ringer
 from api_gateway.gauges import gauges_of
 from api_gateway.intake import Intake
+from api_gateway.owners import Reader, reader_of
 from api_gateway.request_slots import RequestSlots
 from api_gateway.watch import Watch
 from infra.clock import Clock, SystemClock
@@ -56,10 +57,9 @@ def door_of(request: HttpRequest) -> Door:
     return door
 
 
-def tenant_of(request: HttpRequest) -> str:
+def reader_in(request: HttpRequest) -> Reader:
     """Return on whose behalf the request came."""
-    tenant: str = request.scope["state"]["principal"].tenant
-    return tenant
+    return reader_of(request.scope["state"]["principal"])
 
 
 @asynccontextmanager

@@ -29,9 +29,9 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """A tenant's key, and what it is to stand for from now on."""
+    """An owner's key, and what it is to stand for from now on."""
 
-    tenant: str
+    owner: str
     key: str
     record: Record
 
@@ -49,7 +49,7 @@ class Idempotency:
 
         `idempotency_conflict`: the key was used for another request. One trip for all.
         """
-        names = [keys.idempotency(each.tenant, digest(each.key)) for each in asked]
+        names = [keys.idempotency(each.owner, digest(each.key)) for each in asked]
         with store_errors(), self._redis.pipeline(transaction=False) as pipe:
             for name, each in zip(names, asked, strict=True):
                 pipe.set(name, msgspec.json.encode(each.record), nx=True, ex=self._ttl_s)
@@ -57,10 +57,10 @@ class Idempotency:
             known = cast("list[bytes | None]", pipe.execute()[1::2])
         return [_meant(each, raw) for each, raw in zip(asked, known, strict=True)]
 
-    def forget(self, tenant: str, key: str) -> None:
+    def forget(self, owner: str, key: str) -> None:
         """Drop a record whose job was not admitted, so that the key may be used again."""
         with store_errors():
-            self._redis.delete(keys.idempotency(tenant, digest(key)))
+            self._redis.delete(keys.idempotency(owner, digest(key)))
 
 
 def _meant(asked: Claim, raw: bytes | None) -> Record | Conflict:

@@ -22,7 +22,7 @@ from signal_search.contracts.trace import LogEntry
 from signal_search.errors import BadEncoding, Busy, Conflict, Forbidden, Invalid, NotFound, TooLarge
 
 from api_gateway.app import tokens_path
-from api_gateway.auth import LOCAL, Gate
+from api_gateway.auth import OWN_MACHINE, Gate
 from api_gateway.body import check_text
 from api_gateway.decode import (
     decode_adaptive,
@@ -36,6 +36,7 @@ from api_gateway.delegations import Delegations
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell
 from api_gateway.memory_answers import asked_of, owned, unavailable, value_in
+from api_gateway.owners import Reader, reader_of
 from api_gateway.params import page_limit
 from api_gateway.request_slots import RETRY_AFTER_S as SLOT_RETRY_S
 from api_gateway.request_slots import slots_of
@@ -71,7 +72,7 @@ def open_local(redis_url: str | None, token: str | None) -> "LocalTransport":
     if not settings.redis_url:
         raise Invalid("No store is named.", field="redis_url")
     gate = Gate(tokens_path(settings))
-    return LocalTransport(settings, gate.find(token) if gate.is_locked else LOCAL)
+    return LocalTransport(settings, gate.find(token) if gate.is_locked else OWN_MACHINE)
 
 
 class LocalTransport:
@@ -91,7 +92,7 @@ class LocalTransport:
 
     def submit(self, request: RetrieveRequest, *, idempotency_key: str) -> Job:
         """Submit a job; raises as `Desk.submit`, and what decoding it from a body would raise."""
-        self._tenant("write")
+        self._reader("write")
         caller = caller_of(self._caller, ids.request_id(), idempotency_key)
         job, _is_new = self._desk.submit(self._checked(request, decode_request), caller)
         return job
@@ -103,16 +104,16 @@ class LocalTransport:
             Busy: as many searches are at work as may be, or as `submit`.
             ProgramError: the request's program is not valid, or failed on a candidate.
         """
-        tenant = self._tenant("write")
+        reader = self._reader("write")
         caller = caller_of(self._caller, ids.request_id(), idempotency_key)
         with self._slot(request):
             checked = self._checked(request, _decoder_of(request))
             if isinstance(checked, AdaptiveRequest) and checked.cursor is not msgspec.UNSET:
-                return page_for(self._redis, self._settings, tenant, checked)
+                return page_for(self._redis, self._settings, reader.tenant, checked)
             job, _is_new = self._desk.submit(checked, caller)
             if not self._ends(job.id, patience_s(job, self._settings)):
                 return self.job(job.id)
-        return decode_result(self._desk.result(job.id, tenant))
+        return decode_result(self._desk.result(job.id, reader))
 
     @contextmanager
     def _slot(self, request: AnySearch) -> Iterator[None]:
@@ -143,24 +144,24 @@ class LocalTransport:
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is now."""
-        return self._desk.job(job_id, self._tenant())
+        return self._desk.job(job_id, self._reader())
 
     def jobs(
         self, *, state: JobState | None, limit: int | None, cursor: str | None
     ) -> tuple[tuple[Job, ...], str | None]:
         """Return a page of jobs and the next page's cursor."""
         most = page_limit({} if limit is None else {"limit": str(limit)})
-        page = self._desk.jobs(self._tenant(), state=state, limit=most, cursor=cursor or "")
+        page = self._desk.jobs(self._reader(), state=state, limit=most, cursor=cursor or "")
         return page.jobs, page.next_cursor
 
     def result(self, job_id: str) -> AnyResult:
         """Return the result."""
-        return decode_result(self._desk.result(job_id, self._tenant()))
+        return decode_result(self._desk.result(job_id, self._reader()))
 
     def events(self, job_id: str, *, after: str, wait_s: float) -> Lines:
         """Yield the log from after an id to its end, or until nothing came for `wait_s` (at most 25 s)."""
         last = start_after(after or None)
-        self._desk.owned(job_id, self._tenant())
+        self._desk.owned(job_id, self._reader())
         log = JobLog(self._redis)
         # Of a job that is over before, the last entry may have been read already: no need to wait for another.
         patience_ms = int(min(wait_s, _LONGEST_READ_S) * 1000)
@@ -174,52 +175,51 @@ class LocalTransport:
 
     def cancel(self, job_id: str) -> Job:
         """Cancel the job."""
-        return self._desk.cancel(job_id, self._tenant("write"))
+        return self._desk.cancel(job_id, self._reader("write"))
 
     def export(self, job_id: str, name: str) -> str:
         """Return the result in the named format."""
-        return self._desk.export(job_id, self._tenant(), name).content.decode()
+        return self._desk.export(job_id, self._reader(), name).content.decode()
 
     def bundle(self, job_id: str) -> bytes:
         """Return the job's evidence as a zstd archive."""
-        return self._desk.bundle(job_id, self._tenant()).content
+        return self._desk.bundle(job_id, self._reader()).content
 
     def delegations(self, job_id: str) -> tuple[DelegationState, ...]:
         """Return what a job asked so far."""
-        return self._delegations.listed(job_id, self._tenant())
+        return self._delegations.listed(job_id, self._reader())
 
     def answer(self, job_id: str, delegation_id: str, reply: DelegationReply) -> DelegationState:
         """Answer one question of a job, or decline it."""
-        tenant = self._tenant("write")
+        reader = self._reader("write")
         checked = self._checked(reply, decode_reply)
-        return self._delegations.answer(job_id, tenant, delegation_id, checked)
+        return self._delegations.answer(job_id, reader, delegation_id, checked)
 
     def remember(
         self, command: AnyCommand | ReceiptRequest | ResearchRequest, *, idempotency_key: str
     ) -> bytes:
         """Do something in research memory, or ask it, as over HTTP; raises likewise, with as long a wait."""
         is_reading = isinstance(command, Show | Listing)
-        self._tenant("read" if is_reading else "write")
-        if not self._caller.research:
+        self._reader("read" if is_reading else "write")
+        if not (self._caller.research or self._caller.every_scope):
             raise NotFound
         checked = self._checked(command, partial(decode_face, msgspec.json.Decoder(type(command))))
         asked = asked_of(self._caller, checked)
-        caller = owned(
-            caller_of(self._caller, ids.request_id(), None if is_reading else idempotency_key),
-            checked.scope,
-        )
+        caller = caller_of(self._caller, ids.request_id(), None if is_reading else idempotency_key)
+        if not isinstance(asked, ResearchRequest):
+            caller = owned(caller, checked.scope)
         job, _is_new = self._desk.submit(asked, caller)
         if not self._ends(job.id, patience_s(job, self._settings)):
             raise unavailable()
         try:
-            raw = self._desk.result(job.id, caller.tenant)
+            raw = self._desk.result(job.id, caller.reader)
         except Conflict as error:  # it ended without an answer
             raise unavailable() from error
         return raw if isinstance(asked, ResearchRequest) else value_in(raw)
 
     def sources(self) -> tuple[SourceView, ...]:
         """Return the registry as the deployment sees it."""
-        self._tenant()
+        self._reader()
         return self._desk.sources()
 
     def close(self) -> None:
@@ -227,10 +227,10 @@ class LocalTransport:
         self._bell.close()
         self._redis.close()
 
-    def _tenant(self, scope: str = "read") -> str:
+    def _reader(self, scope: str = "read") -> Reader:
         if scope not in self._caller.scopes:
             raise Forbidden
-        return self._caller.tenant
+        return reader_of(self._caller)
 
     def _checked(self, request: Asked, decode: Callable[[bytes], Asked]) -> Asked:
         try:

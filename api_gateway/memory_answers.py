@@ -2,7 +2,7 @@
 
 A command is a job because the files may be on another machine than the gateway, and no event loop should wait for a
 disk: the worker that has the folder carries it out. The job has an owner of its own, made of tenant and scope, whom
-nobody can be: what is kept, asked and handed in is at no address of a job.
+nobody can be: what is kept, asked and handed in is at no address of a job. It counts on the tenant's quotas.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def request_of(principal: Principal, given: AnyCommand | ReceiptRequest) -> Memo
         NotFound: the scope was not granted to the caller, whether it exists or not.
         Forbidden: the command names somebody else than the caller. Invalid: the receipt's content is refused.
     """
-    if given.scope not in principal.research:
+    if not principal.may_ask(given.scope):
         raise NotFound
     _check_names(principal, given)
     command = sealed(given, given.scope) if isinstance(given, ReceiptRequest) else given
@@ -63,7 +63,7 @@ def asked_of(
     """Return what is submitted for a command or a question; raises as `request_of`."""
     if not isinstance(given, ResearchRequest):
         return request_of(principal, given)
-    if given.scope not in principal.research:
+    if not principal.may_ask(given.scope):
         raise NotFound
     return given
 
@@ -81,9 +81,9 @@ def _check_name(principal: Principal, field: str, said: str) -> None:
 
 
 def owned(caller: Caller, scope: ScopeKey) -> Caller:
-    """Return the caller as the owner of jobs of a scope: a name that has more than a tenant's name may have."""
+    """Return the caller with the owner of commands to a scope: a name that has more than a tenant's name may have."""
     named = msgspec.json.encode((caller.tenant, scope))
-    return structs.replace(caller, tenant=f"memory:{hashlib.sha256(named).hexdigest()}")
+    return structs.replace(caller, commands=f"memory:{hashlib.sha256(named).hexdigest()}")
 
 
 def answer_in(raw: bytes) -> MemoryAnswer:

@@ -16,7 +16,7 @@ from signal_search.contracts.job import (
     SurveySpec,
 )
 from signal_search.contracts.memory import MemoryRequest
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.query import MEMORY_SOURCE, RetrieveRequest
 from signal_search.contracts.research import ResearchRequest
 from signal_search.contracts.search import (
     FOREIGN_SOURCES,
@@ -87,7 +87,10 @@ def named_sources(request: AnyRequest) -> tuple[tuple[str, ...], str]:
     Names of the scorer guide that this catalogue has no row for are left out: they are told as not configured.
     """
     if isinstance(request, RetrieveRequest):
-        return request.constraints.source_prefs.only, "constraints.source_prefs.only"
+        only = request.constraints.source_prefs.only
+        return tuple(
+            each for each in only if each != MEMORY_SOURCE
+        ), "constraints.source_prefs.only"
     if isinstance(request, ResearchRequest | MemoryRequest):
         return (), "sources"
     names = (SOURCE_NAMES.get(each, each) for each in request.sources or ())

@@ -13,9 +13,11 @@ import msgspec
 from msgspec import Struct
 from signal_search.contracts.budget import Amounts
 from signal_search.contracts.job import AnyRequest, AnySpec, JobState
-from signal_search.errors import Busy, Conflict, Gone, Invalid, SignalSearchError
+from signal_search.contracts.research import ScopeKey
+from signal_search.errors import Busy, Conflict, Gone, Refused, SignalSearchError
 
 from api_gateway.idempotency import Claim, Idempotency, Record, check_key
+from api_gateway.owners import Reader
 from api_gateway.places import Places
 from api_gateway.quotas import Quotas
 from api_gateway.specs import deadline_s, spec_of
@@ -39,6 +41,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     """On whose behalf a job is made, under which request id and, if given, which Idempotency-Key.
 
     token, limits: the id of the token and what may be used with it in a day, where it has limits of its own.
+    scopes, every_scope: the research memory that was granted to it. commands: as in `Reader`.
     """
 
     tenant: str
@@ -46,6 +49,19 @@ class Caller(Struct, frozen=True, kw_only=True):
     idempotency_key: str | None = None
     token: str = ""
     limits: Amounts = {}
+    scopes: tuple[ScopeKey, ...] = ()
+    every_scope: bool = False
+    commands: str = ""
+
+    @property
+    def reader(self) -> Reader:
+        """Return who reads what this caller makes."""
+        return Reader(
+            tenant=self.tenant,
+            scopes=self.scopes,
+            every_scope=self.every_scope,
+            commands=self.commands,
+        )
 
 
 def caller_of(principal: Principal, request_id: str, idempotency_key: str | None) -> Caller:
@@ -56,6 +72,8 @@ def caller_of(principal: Principal, request_id: str, idempotency_key: str | None
         idempotency_key=idempotency_key,
         token=principal.token if principal.limits else "",
         limits=principal.limits,
+        scopes=principal.research,
+        every_scope=principal.every_scope,
     )
 
 
@@ -131,9 +149,10 @@ class Submissions:
         )
         draft = _Draft(spec=spec, caller=caller)
         try:
+            draft.spec = msgspec.structs.replace(spec, owner=caller.reader.owner_for(request))
             if draft.key is not None:
                 check_key(draft.key)
-        except Invalid as error:
+        except Refused as error:
             draft.outcome = error
         return draft
 
@@ -154,7 +173,7 @@ class Submissions:
             known = self._tools.store.get(draft.spec.id)
             if known is not None:
                 draft.outcome = Made(job=known, is_new=False)
-            elif self._tools.store.was_listed(draft.spec.tenant, draft.spec.id):
+            elif self._tools.store.was_listed((draft.spec.belongs_to,), draft.spec.id):
                 draft.outcome = Gone()
 
     def _admit(self, drafts: list[_Draft]) -> None:
@@ -163,7 +182,7 @@ class Submissions:
         self._make(_open(drafts))
         for draft in drafts:
             if isinstance(draft.outcome, Busy) and draft.key is not None:
-                self._tools.idempotency.forget(draft.spec.tenant, draft.key)
+                self._tools.idempotency.forget(draft.spec.belongs_to, draft.key)
 
     def _make(self, drafts: list[_Draft]) -> None:
         """Make the jobs that there are places for, in one trip; when it is full, places of ended jobs are cleared."""
@@ -210,7 +229,7 @@ def _claim_of(draft: _Draft) -> Claim:
     record = Record(
         request=ids.digest(spec.kind, msgspec.json.encode(spec.request)), job_id=spec.id
     )
-    return Claim(tenant=spec.tenant, key=draft.key or "", record=record)
+    return Claim(owner=spec.belongs_to, key=draft.key or "", record=record)
 
 
 def step_rules(settings: Settings, *, ttl_ms: int) -> StepRules:

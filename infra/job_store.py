@@ -1,5 +1,6 @@
-"""Jobs in Redis: specification, state, result and a tenant's index. States change by one table only."""
+"""Jobs in Redis: specification, state, result and an owner's index. States change by one table only."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -73,7 +74,7 @@ def creation(spec: AnySpec, look_after_ms: int = LOOK_AFTER_MS) -> list[Call]:
     return [
         Call(_SCRIPTS["job_watch"], (keys.open_jobs(),), watching),
         Call(_SCRIPTS["job_create"], names, args),
-        Call(_SCRIPTS["job_list"], (keys.tenant_jobs(spec.tenant),), listing),
+        Call(_SCRIPTS["job_list"], (keys.tenant_jobs(spec.belongs_to),), listing),
     ]
 
 
@@ -85,7 +86,7 @@ class JobStore:
         self._redis = redis
 
     def create(self, spec: AnySpec, *, look_after_ms: int = LOOK_AFTER_MS) -> bool:
-        """Create a queued job with its `submitted` entry and list it under its tenant; False if it exists.
+        """Create a queued job with its `submitted` entry and list it under its owner; False if it exists.
 
         look_after_ms: milliseconds after its submission from which `overdue` names it, until it is forgotten.
         """
@@ -167,25 +168,41 @@ class JobStore:
         with store_errors():
             self._redis.set(keys.job_result(spec.id), result, px=spec.result_ttl_s * 1000, nx=True)
 
-    def was_listed(self, tenant: str, job_id: str) -> bool:
-        """Tell whether the tenant ever had this job: its index outlives the job itself."""
+    def was_listed(self, owners: tuple[str, ...], job_id: str) -> bool:
+        """Tell whether one of the owners ever had this job: an index outlives the jobs in it."""
         with store_errors():
-            return self._redis.zscore(keys.tenant_jobs(tenant), job_id) is not None
+            return self._score([keys.tenant_jobs(each) for each in owners], job_id) is not None
 
     def newest(
-        self, tenant: str, *, before: str = "", limit: int = 50
+        self, owners: tuple[str, ...], *, before: str = "", limit: int = 50
     ) -> tuple[list[StoredJob], str]:
-        """Return a tenant's jobs, newest first, and the cursor of the next page ('' at the end)."""
-        index = keys.tenant_jobs(tenant)
+        """Return the jobs of some owners, newest first, and the cursor of the next page ('' at the end)."""
+        indexes = [keys.tenant_jobs(each) for each in owners]
         with store_errors():
-            start = 0
-            if before:
-                rank = self._redis.zrevrank(index, before)
-                start = cast("int", rank) + 1 if rank is not None else 0
-            ids = cast("list[bytes]", self._redis.zrevrange(index, start, start + limit))
-        page = [each.decode() for each in ids[:limit]]
+            at = self._score(indexes, before) if before else None
+            rows = [row for each in indexes for row in self._rows(each, before, at, limit + 1)]
+        ids = [each.decode() for _score, each in sorted(rows, reverse=True)]
+        page = ids[:limit]
         jobs = [job for job_id in page if (job := self.get(job_id)) is not None]
         return jobs, page[-1] if len(ids) > limit else ""
+
+    def _score(self, indexes: Sequence[str], job_id: str) -> float | None:
+        scores = (self._redis.zscore(each, job_id) for each in indexes)
+        return next((each for each in scores if each is not None), None)
+
+    def _rows(
+        self, index: str, before: str, at: float | None, most: int
+    ) -> list[tuple[float, bytes]]:
+        """Return what an index has behind a job of that score, newest first; of one moment by their ids, backwards."""
+        if at is None:
+            found = self._redis.zrevrange(index, 0, most - 1, withscores=True)
+        else:
+            together = self._redis.zcount(index, at, at)
+            found = self._redis.zrevrangebyscore(
+                index, at, "-inf", start=0, num=most + together, withscores=True
+            )
+        rows = [(score, name) for name, score in cast("list[tuple[bytes, float]]", found)]
+        return [each for each in rows if at is None or each < (at, before.encode())][:most]
 
 
 def _rows_of(event: JobEvent) -> list[str]:

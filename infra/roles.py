@@ -9,12 +9,18 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 QUEUES: dict[Role, tuple[str, ...]] = {
     "crawl": ("crawl",),
-    "reduce": ("plan",),
-    "all": ("plan", "crawl"),
+    "reduce": ("plan", "local"),
+    "all": ("plan", "local", "crawl"),
 }
 
-# Planning and reducing are arithmetic and share a queue; crawling talks to the frontier.
-TASK_QUEUES: dict[str, str] = {"plan": "plan", "reduce": "plan", "crawl": "crawl"}
+# Planning and reducing are arithmetic and share a queue; crawling talks to the frontier; recalling reads files of the
+# machine it runs on.
+TASK_QUEUES: dict[str, str] = {
+    "plan": "plan",
+    "reduce": "plan",
+    "recall": "local",
+    "crawl": "crawl",
+}
 
 # What the message broker puts before its own keys, so that they never meet ours.
 BROKER_PREFIX = "ss:mq:"

@@ -94,10 +94,11 @@ class Steps:
         with store_errors():
             return call.run(self._redis) == 1
 
-    def make_all(self, step_ids: Sequence[str], task: str) -> None:
-        """Create several steps of one task that are due now, in one trip. Idempotent."""
+    def make_all(self, step_ids: Sequence[str]) -> None:
+        """Create steps that are due now, in one trip. Idempotent."""
+        calls = [make_call(self._rules, each, task_of(each)) for each in step_ids]
         with store_errors():
-            run_together(self._redis, [make_call(self._rules, each, task) for each in step_ids])
+            run_together(self._redis, calls)
 
     def ring(self, step_id: str, *, now_ms: int = 0) -> str:
         """Say that a step has news. Return the task whose bell to send, or '' when none is needed."""

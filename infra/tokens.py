@@ -28,6 +28,7 @@ class Principal(Struct, frozen=True, kw_only=True):
 
     research: the scopes of research memory it may ask; without one, that memory does not exist for it.
     person: who of the tenant has the token; empty for all of them, who are then one in the eyes of an approval.
+    every_scope: it may ask all of them; no token can, only the machine's own user.
     """
 
     tenant: str
@@ -35,7 +36,12 @@ class Principal(Struct, frozen=True, kw_only=True):
     limits: Amounts = {}
     token: str = ""
     research: tuple[ScopeKey, ...] = ()
+    every_scope: bool = False
     person: str = ""
+
+    def may_ask(self, scope: ScopeKey) -> bool:
+        """Return whether the memory of a scope exists for this caller."""
+        return self.every_scope or scope in self.research
 
     @property
     def actor(self) -> str:

@@ -22,11 +22,17 @@ from workers.fetch_loop import FetchLoop
 from workers.pipeline.attempt import Work, attempt
 from workers.pipeline.crawl import crawl
 from workers.pipeline.plan import plan
+from workers.pipeline.recall import recall
 from workers.pipeline.reduce import reduce
 from workers.pipeline.source_board import post_sources
 from workers.toolbox import Toolbox, open_toolbox
 
-_WORK: Final[dict[str, Work]] = {"plan": plan, "crawl": crawl, "reduce": reduce}
+_WORK: Final[dict[str, Work]] = {
+    "plan": plan,
+    "crawl": crawl,
+    "recall": recall,
+    "reduce": reduce,
+}
 _LOOK_S: Final = 0.01  # for jobs that were submitted
 _OVERDUE_S: Final = 0.5  # for steps whose time has come
 _END_S: Final = 10.0

@@ -98,10 +98,18 @@ class Desk:
             raise Conflict(_SAID.get(error.reason, _DAMAGED), code=error.reason) from error
 
     def answer(
-        self, query: ResearchQuery, root: Path | None = None, *, allowance: Allowance | None = None
+        self,
+        query: ResearchQuery,
+        root: Path | None = None,
+        *,
+        allowance: Allowance | None = None,
+        offline: bool = False,
     ) -> RouterResult:
-        """Answer a question; `root` is a folder that grep reads besides those of the settings."""
-        router = self.router(query.scope, root)
+        """Answer a question; `root` is a folder that grep reads besides those of the settings.
+
+        offline: no model is asked, whatever the settings say.
+        """
+        router = self.router(query.scope, root, offline=offline)
         return router.retrieve(
             query.query,
             query.scope,
@@ -110,10 +118,10 @@ class Desk:
             allowance=allowance,
         )
 
-    def router(self, scope: ScopeKey, root: Path | None = None) -> Router:
-        """Return a router over every channel that this scope can have."""
+    def router(self, scope: ScopeKey, root: Path | None = None, *, offline: bool = False) -> Router:
+        """Return a router over every channel that this scope can have; offline: without a model."""
         figures = self.settings.research
-        asking, refusal = self.model()
+        asking, refusal = (None, "llm_disabled") if offline else self.model()
         rules = RouterRules(
             admission=Admission(max_age_s=figures.max_index_age_s),
             max_calls=figures.max_calls,

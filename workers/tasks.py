@@ -18,6 +18,7 @@ from workers.next_step import NextStep
 from workers.pipeline.attempt import Step, Work, begin, carry_out
 from workers.pipeline.crawl import crawl as crawl_step
 from workers.pipeline.plan import plan as plan_step
+from workers.pipeline.recall import recall as recall_step
 from workers.pipeline.reduce import reduce as reduce_step
 from workers.toolbox import Toolbox, open_toolbox
 
@@ -80,12 +81,23 @@ def crawl(*step_ids: str) -> None:
 
 
 @app.task
+def recall(*step_ids: str) -> None:
+    """Ask research memory."""
+    _try("recall", step_ids)
+
+
+@app.task
 def reduce(*step_ids: str) -> None:
     """Fold the log of jobs, decide and act."""
     _try("reduce", step_ids)
 
 
-WORK: dict[str, Work] = {"plan": plan_step, "crawl": crawl_step, "reduce": reduce_step}
+WORK: dict[str, Work] = {
+    "plan": plan_step,
+    "crawl": crawl_step,
+    "recall": recall_step,
+    "reduce": reduce_step,
+}
 
 
 def _try(task: str, step_ids: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from infra.job_log import JobLog
 from infra.job_store import JobStore
 from infra.redis import Redis, connect
 from infra.settings import Settings
-from infra.steps import StepRules, Steps
+from infra.steps import StepRules, Steps, task_of
 from infra.store_clock import StoreClock
 from workers.fetching.pace import Paces, paces_of
 from workers.registry import Registry
@@ -50,11 +50,11 @@ class Toolbox:
         if self.steps.make(step_id, task):
             self.bell(task, step_id)
 
-    def start(self, step_ids: Sequence[str], task: str) -> None:
-        """Make steps of one task and ring them. To make one again, or to ring twice, changes nothing."""
-        self.steps.make_all(step_ids, task)
+    def start(self, step_ids: Sequence[str]) -> None:
+        """Make steps and ring them. To make one again, or to ring twice, changes nothing."""
+        self.steps.make_all(step_ids)
         for each in step_ids:
-            self.bell(task, each)
+            self.bell(task_of(each), each)
 
 
 def step_rules(settings: Settings) -> StepRules:

@@ -33,7 +33,8 @@ from api_gateway.compat.firecrawl_wire import FirecrawlSearch
 from api_gateway.compat.tavily_wire import TavilySearch
 from api_gateway.crawled import read_crawl
 from api_gateway.decode import decode_face
-from api_gateway.door import Door, HttpRequest, door_of, tenant_of
+from api_gateway.door import Door, HttpRequest, door_of, reader_in
+from api_gateway.owners import Reader
 from api_gateway.params import crawl_page
 from api_gateway.paths import FIRECRAWL, SEARXNG_SEARCH, TAVILY_SEARCH
 from api_gateway.replies import as_json
@@ -134,7 +135,7 @@ async def show_crawl_errors(request: HttpRequest, job_id: FromPath[str]) -> Resp
 async def cancel_crawl(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """End a crawl."""
     await _crawl(request, job_id)
-    await sync_to_thread(door_of(request).desk.cancel, job_id, tenant_of(request))
+    await sync_to_thread(door_of(request).desk.cancel, job_id, reader_in(request))
     return as_json(Cancelled())
 
 
@@ -150,17 +151,17 @@ async def _searched(request: HttpRequest, asked: SearchRequest) -> SearchResult:
     job, _is_new = await door.intake.submit(asked, caller)
     receive = cast("Receive", request.receive)
     if not await ends(door, job, patience_s(job, door.settings), receive):
-        await _give_up(door, job, caller.tenant)
+        await _give_up(door, job, caller.reader)
         raise TimedOut("The search did not end in time.")
-    result = decode_result(await sync_to_thread(door.desk.result, job.id, caller.tenant))
+    result = decode_result(await sync_to_thread(door.desk.result, job.id, caller.reader))
     if not isinstance(result, SearchResult):
         raise Broken
     return result
 
 
-async def _give_up(door: Door, job: Job, tenant: str) -> None:
+async def _give_up(door: Door, job: Job, reader: Reader) -> None:
     try:
-        await sync_to_thread(door.desk.cancel, job.id, tenant)
+        await sync_to_thread(door.desk.cancel, job.id, reader)
     except Conflict:  # it ended at that moment
         return
 
@@ -168,7 +169,7 @@ async def _give_up(door: Door, job: Job, tenant: str) -> None:
 async def _crawl(request: HttpRequest, job_id: str) -> Crawl:
     door = door_of(request)
     log = JobLog(door.redis)
-    return await sync_to_thread(read_crawl, door.desk, log, job_id, tenant_of(request))
+    return await sync_to_thread(read_crawl, door.desk, log, job_id, reader_in(request))
 
 
 def _fields(pairs: bytes) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from litestar.concurrency import sync_to_thread
 from litestar.params import FromPath
 
 from api_gateway.decode import decode_reply
-from api_gateway.door import HttpRequest, door_of, tenant_of
+from api_gateway.door import HttpRequest, door_of, reader_in
 from api_gateway.endpoints import DelegationList
 from api_gateway.replies import as_json
 
@@ -14,7 +14,7 @@ from api_gateway.replies import as_json
 async def list_delegations(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """Answer with every question so far and what became of it."""
     delegations = door_of(request).delegations
-    found = await sync_to_thread(delegations.listed, job_id, tenant_of(request))
+    found = await sync_to_thread(delegations.listed, job_id, reader_in(request))
     return as_json(DelegationList(delegations=found))
 
 
@@ -26,6 +26,6 @@ async def answer_delegation(
     reply = decode_reply(await request.body())
     delegations = door_of(request).delegations
     state = await sync_to_thread(
-        delegations.answer, job_id, tenant_of(request), delegation_id, reply
+        delegations.answer, job_id, reader_in(request), delegation_id, reply
     )
     return as_json(state)

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from litestar.response import Stream
 
 from api_gateway import sse
-from api_gateway.door import Door, HttpRequest, door_of, tenant_of
+from api_gateway.door import Door, HttpRequest, door_of, reader_in
 from api_gateway.params import export_format, job_state, page_limit
 from api_gateway.replies import as_file, as_job, as_json, raw_json
 
@@ -22,11 +22,11 @@ _LIVE = {
 
 @get("/v1/jobs")
 async def list_jobs(request: HttpRequest) -> Response[bytes]:
-    """Answer with a page of the tenant's jobs, newest first."""
+    """Answer with a page of the caller's jobs, newest first."""
     params = request.query_params
     page = await sync_to_thread(
         door_of(request).desk.jobs,
-        tenant_of(request),
+        reader_in(request),
         state=job_state(params),
         limit=page_limit(params),
         cursor=params.get("cursor", ""),
@@ -43,13 +43,13 @@ async def job_options() -> Response[bytes]:
 @get("/v1/jobs/{job_id:str}")
 async def show_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """Answer with the job and its progress."""
-    return as_job(await sync_to_thread(door_of(request).desk.job, job_id, tenant_of(request)))
+    return as_job(await sync_to_thread(door_of(request).desk.job, job_id, reader_in(request)))
 
 
 @delete("/v1/jobs/{job_id:str}", status_code=202)
 async def cancel_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """End the job."""
-    job = await sync_to_thread(door_of(request).desk.cancel, job_id, tenant_of(request))
+    job = await sync_to_thread(door_of(request).desk.cancel, job_id, reader_in(request))
     return as_job(job, status=202)
 
 
@@ -57,7 +57,7 @@ async def cancel_job(request: HttpRequest, job_id: FromPath[str]) -> Response[by
 async def show_result(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """Answer with the result."""
     desk = door_of(request).desk
-    return raw_json(await sync_to_thread(desk.result, job_id, tenant_of(request)))
+    return raw_json(await sync_to_thread(desk.result, job_id, reader_in(request)))
 
 
 @get("/v1/jobs/{job_id:str}/export")
@@ -65,14 +65,14 @@ async def export_job(request: HttpRequest, job_id: FromPath[str]) -> Response[by
     """Answer with the citations in the format asked for."""
     name = export_format(request.query_params)
     desk = door_of(request).desk
-    return as_file(await sync_to_thread(desk.export, job_id, tenant_of(request), name))
+    return as_file(await sync_to_thread(desk.export, job_id, reader_in(request), name))
 
 
 @get("/v1/jobs/{job_id:str}/bundle")
 async def bundle_job(request: HttpRequest, job_id: FromPath[str]) -> Response[bytes]:
     """Answer with everything a replay needs."""
     desk = door_of(request).desk
-    return as_file(await sync_to_thread(desk.bundle, job_id, tenant_of(request)))
+    return as_file(await sync_to_thread(desk.bundle, job_id, reader_in(request)))
 
 
 @get("/v1/jobs/{job_id:str}/events")
@@ -80,7 +80,7 @@ async def follow_job(request: HttpRequest, job_id: FromPath[str]) -> Response[by
     """Stream the log from after Last-Event-ID; every refusal comes before the stream."""
     door = door_of(request)
     after = sse.start_after(request.headers.get("last-event-id"))
-    await sync_to_thread(door.desk.owned, job_id, tenant_of(request))
+    await sync_to_thread(door.desk.owned, job_id, reader_in(request))
     if request.scope["state"]["is_head"]:
         return Response(b"", media_type=sse.MEDIA_TYPE, headers=_LIVE)
     door.watch.check_place()

@@ -37,7 +37,7 @@ async def carried_out(
     if not await _ends(request, job):
         raise unavailable()
     try:
-        raw = await sync_to_thread(door.desk.result, job.id, owner.tenant)
+        raw = await sync_to_thread(door.desk.result, job.id, owner.reader)
     except Conflict as error:  # it ended without an answer
         raise unavailable() from error
     headers = {} if is_new else {"idempotency-replayed": "true"}

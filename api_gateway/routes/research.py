@@ -1,17 +1,14 @@
 """POST /v1/research/query: a question to the memory of a scope, for tokens that were granted this very scope.
 
-To everybody else there is nothing at this address, whatever the body says: not even that a scope exists. The job
-belongs to an owner of its own, made of tenant and scope, so that a token of the same tenant without the grant finds
-neither it nor its answer among the jobs.
+To everybody else there is nothing at this address, whatever the body says: not even that a scope exists. Nobody
+without the grant finds the job or its answer (`api_gateway/owners.py`).
 """
 
-import hashlib
 from typing import cast
 
 import msgspec
 from litestar import Response, post
 from litestar.concurrency import sync_to_thread
-from signal_search.contracts.research import ResearchRequest
 from signal_search.errors import NotFound
 
 from api_gateway.asgi import Receive
@@ -32,19 +29,12 @@ async def query(request: HttpRequest) -> Response[bytes]:
     if not principal.research:
         raise NotFound
     asked = decode_research(await request.body())
-    if asked.scope not in principal.research:
+    if not principal.may_ask(asked.scope):
         raise NotFound
     door = door_of(request)
     caller = caller_in(request.scope)  # type: ignore[arg-type]  # the framework types its scope by itself
-    owner = msgspec.structs.replace(caller, tenant=owner_of(caller.tenant, asked))
-    job, _is_new = await door.intake.submit(asked, owner)
+    job, _is_new = await door.intake.submit(asked, caller)
     if await ends(door, job, patience_s(job, door.settings), cast("Receive", request.receive)):
-        found = await sync_to_thread(door.desk.result, job.id, owner.tenant)
+        found = await sync_to_thread(door.desk.result, job.id, caller.reader)
         return Response(found, status_code=200, headers={"content-type": JSON})
     return Response(msgspec.json.encode(job), status_code=202, headers={"content-type": JSON})
-
-
-def owner_of(tenant: str, asked: ResearchRequest) -> str:
-    """Return whose the job is: nobody can be given this name as a tenant and ask for the jobs of another."""
-    named = msgspec.json.encode((tenant, asked.scope))
-    return f"research-{hashlib.sha256(named).hexdigest()}"

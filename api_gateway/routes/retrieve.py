@@ -44,7 +44,7 @@ async def submit(door: Door, scope: Scope, body: bytes, receive: Receive) -> Ans
     if not is_new:
         headers["idempotency-replayed"] = "true"
     if seconds and await ends(door, job, seconds, receive):
-        result = await sync_to_thread(door.desk.result, job.id, caller.tenant)
+        result = await sync_to_thread(door.desk.result, job.id, caller.reader)
         return Answer(status=200, headers=headers, body=result)
     if job.state not in TERMINAL_STATES:
         headers["retry-after"] = str(math.ceil(RETRY_AFTER_S))

@@ -69,7 +69,7 @@ async def answer_job(door: Door, scope: Scope, request: AnyRequest, receive: Rec
     if _ASYNC.search(header(scope, b"prefer") or ""):
         return _job(job, {**headers, "preference-applied": "respond-async"})
     if await ends(door, job, patience_s(job, door.settings), receive):
-        result = await sync_to_thread(door.desk.result, job.id, caller.tenant)
+        result = await sync_to_thread(door.desk.result, job.id, caller.reader)
         return Answer(status=200, headers=headers, body=result)
     return _job(job, headers)
 

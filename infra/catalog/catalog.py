@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from signal_search.contracts.document import SourceType
+from signal_search.contracts.query import MEMORY_SOURCE
 from signal_search.errors import Invalid
 
 from infra.catalog.generic import GENERIC_ADAPTERS, fault_of, spelled_out
@@ -153,7 +154,7 @@ def custom_rows(rows: Iterable[Mapping[str, object]]) -> tuple[SourceRow, ...]:
         Invalid: `sources.custom`, when a row is wrong, has no endpoint, or an id is given twice or is taken.
     """
     mine = read_rows(map(spelled_out, rows), field="sources.custom")
-    taken = {row.id for row in shipped_rows()}
+    taken = {MEMORY_SOURCE, *(row.id for row in shipped_rows())}
     if any(not row.endpoint or row.id in taken for row in mine):
         raise Invalid(
             "A custom source needs an endpoint and an id of its own.", field="sources.custom"

@@ -27,7 +27,7 @@ def submitted(redis_url: str) -> Spine:
         result_ttl_s=600,
     )
     spine.tools.store.create(spec)
-    spine.tools.start(["job_1/plan"], "plan")
+    spine.tools.start(["job_1/plan"])
     return spine
 
 

@@ -15,7 +15,7 @@ from signal_search.contracts.trace import Delegated, Expanded
 from signal_search.errors import Conflict, Invalid, NotFound
 
 from api_gateway.specs import spec_of
-from tests.contract.test_delegations import JOB, desk, same_when_replayed, state_of, waiting
+from tests.contract.test_delegations import JOB, LOCAL, desk, same_when_replayed, state_of, waiting
 from tests.fakes.builders import NOW_MS
 from tests.fakes.spine import DEADLINE_MS, PAUSE_MS, Spine
 
@@ -35,7 +35,7 @@ def spine(redis: object, redis_url: str) -> Spine:
         result_ttl_s=600,
     )
     made.tools.store.create(spec)
-    made.tools.start(["job_1/plan"], "plan")
+    made.tools.start(["job_1/plan"])
     made.run_bells()
     return made
 
@@ -68,7 +68,7 @@ def reply(answers: dict[str, Any], tokens: int = 0) -> DelegationReply:
 
 
 def tell(spine: Spine, name: str, answers: dict[str, Any], tokens: int = 0) -> DelegationState:
-    return desk(spine).answer(JOB, "local", name, reply(answers, tokens))
+    return desk(spine).answer(JOB, LOCAL, name, reply(answers, tokens))
 
 
 def ring(spine: Spine) -> None:
@@ -134,7 +134,7 @@ def test_an_answer_after_its_time_is_refused_and_the_job_ends(spine: Spine) -> N
 def test_a_caller_that_declines_costs_no_time_and_nobody_else_is_asked(spine: Spine) -> None:
     [open_] = waiting(spine)
     before = spine.clock.now_ms()
-    desk(spine).answer(JOB, "local", open_.delegation.id, DelegationReply(decline=True))
+    desk(spine).answer(JOB, LOCAL, open_.delegation.id, DelegationReply(decline=True))
     spine.run_bells()
     assert any(isinstance(each, Expanded) for each in spine.entries())  # one plain search
     assert (spine.clock.now_ms(), state_of(spine)) == (before, JobState.CRAWLING)

@@ -12,6 +12,7 @@ from signal_search.contracts.adaptive_result import AdaptiveResult
 from signal_search.contracts.trace import LogEntry, Planned, Screened, Stopped
 
 from api_gateway.desk import Desk
+from api_gateway.owners import Reader
 from infra.loopback_web.faults import Fault
 from infra.loopback_web.server import LoopbackWeb, hosts
 from infra.redis import connect
@@ -369,7 +370,7 @@ def test_a_cancelled_search_asks_the_judge_nothing_more(redis_url: str, web: Loo
 
     def cancel() -> None:
         wait_until(lambda: any(tools.ledger.balance(f"job:{name}").held.values()), "it asks")
-        desk.cancel(name, "local")
+        desk.cancel(name, Reader(tenant="local"))
 
     with ThreadPoolExecutor(1) as pool:
         cancelling = pool.submit(cancel)

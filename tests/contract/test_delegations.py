@@ -27,6 +27,7 @@ from signal_search.contracts.trace import (
 from signal_search.errors import Conflict, Invalid, NotFound
 
 from api_gateway.delegations import Delegations
+from api_gateway.owners import Reader
 from infra.bundle import pack, unpack
 from infra.job_store import StoredJob
 from tests.fakes.builders import a_document
@@ -55,10 +56,13 @@ def spine(redis: object, redis_url: str) -> Spine:
     return made
 
 
+LOCAL = Reader(tenant="local")
+
+
 def desk(spine: Spine) -> Delegations:
-    def owned(job_id: str, tenant: str) -> StoredJob:
+    def owned(job_id: str, reader: Reader) -> StoredJob:
         stored = spine.tools.store.get(job_id)
-        if stored is None or stored.spec.tenant != tenant:
+        if stored is None or not reader.may_read(stored.spec):
             raise NotFound(code="job_not_found")
         return stored
 
@@ -74,7 +78,7 @@ def submit(spine: Spine, *kinds: str, tier: Tier = Tier.L1, **changes: Any) -> N
 
 
 def waiting(spine: Spine) -> list[DelegationState]:
-    return [each for each in desk(spine).listed(JOB, "local") if each.state == "open"]
+    return [each for each in desk(spine).listed(JOB, LOCAL) if each.state == "open"]
 
 
 def state_of(spine: Spine) -> JobState:
@@ -97,7 +101,7 @@ def until_asked(spine: Spine) -> list[DelegationState]:
 
 
 def answer(spine: Spine, name: str, **said: Any) -> DelegationState:
-    return desk(spine).answer(JOB, "local", name, DelegationReply(answer=said))
+    return desk(spine).answer(JOB, LOCAL, name, DelegationReply(answer=said))
 
 
 def finished(spine: Spine) -> Result:
@@ -140,11 +144,11 @@ def test_an_answered_question_counts_once_and_is_in_log_usage_and_trace(spine: S
     assert isinstance(asked.delegation.question, Entail)
     verdicts = ["UNCERTAIN"] * len(asked.delegation.question.pairs)
     reply = DelegationReply(answer={"verdicts": verdicts}, tokens=77)
-    first = desk(spine).answer(JOB, "local", "entail", reply)
+    first = desk(spine).answer(JOB, LOCAL, "entail", reply)
     assert (first.state, first.tokens) == ("answered", 77)
-    assert desk(spine).answer(JOB, "local", "entail", reply) == first
+    assert desk(spine).answer(JOB, LOCAL, "entail", reply) == first
     with pytest.raises(Conflict) as other:
-        desk(spine).answer(JOB, "local", "entail", DelegationReply(decline=True))
+        desk(spine).answer(JOB, LOCAL, "entail", DelegationReply(decline=True))
     assert other.value.code == "delegation_answered"
     result = finished(spine)
     assert (result.usage.judge_requests, result.usage.model_tokens) == (1, 77)
@@ -199,7 +203,7 @@ def test_a_declined_question_costs_no_time(spine: Spine):
     submit(spine, "entail")
     until_asked(spine)
     before = spine.clock.now_ms()
-    state = desk(spine).answer(JOB, "local", "entail", DelegationReply(decline=True))
+    state = desk(spine).answer(JOB, LOCAL, "entail", DelegationReply(decline=True))
     spine.run_bells()
     assert (state.state, spine.is_over(), spine.clock.now_ms()) == ("declined", True, before)
     assert "delegation entail: declined" in spine.result().degradations
@@ -209,9 +213,9 @@ def test_another_tenants_job_and_an_unknown_question_are_not_there(spine: Spine)
     submit(spine, "entail")
     until_asked(spine)
     with pytest.raises(NotFound) as other:
-        desk(spine).answer(JOB, "red", "entail", DelegationReply(decline=True))
+        desk(spine).answer(JOB, Reader(tenant="red"), "entail", DelegationReply(decline=True))
     with pytest.raises(NotFound) as unknown:
-        desk(spine).answer(JOB, "local", "agent_task.q9", DelegationReply(decline=True))
+        desk(spine).answer(JOB, LOCAL, "agent_task.q9", DelegationReply(decline=True))
     assert (other.value.code, unknown.value.code) == ("job_not_found", "delegation_not_found")
 
 
@@ -224,7 +228,7 @@ def test_a_cancelled_job_takes_no_answer(spine: Spine):
 
     finish(spine.redis, JOB, JobEvent.CANCEL)
     with pytest.raises(Conflict) as late:
-        desk(spine).answer(JOB, "local", asked.delegation.id, DelegationReply(decline=True))
+        desk(spine).answer(JOB, LOCAL, asked.delegation.id, DelegationReply(decline=True))
     assert late.value.code == "delegation_late"
 
 
@@ -371,5 +375,5 @@ def test_budgets_of_the_caller_bound_what_is_asked(spine: Spine):
     submit(spine, "relevance_judge", "entail", budget={"judge_requests": 1})
     asked = until_asked(spine)
     assert len(asked) == 1
-    desk(spine).answer(JOB, "local", asked[0].delegation.id, DelegationReply(decline=True))
+    desk(spine).answer(JOB, LOCAL, asked[0].delegation.id, DelegationReply(decline=True))
     assert [each for each in finished(spine).degradations if each.endswith(": budget")]

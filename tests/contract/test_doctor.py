@@ -98,7 +98,7 @@ def test_a_store_that_forgets_or_evicts_is_found(
     assert not is_well(checks)
 
 
-@pytest.mark.parametrize(("role", "missing"), [("crawl", "plan"), ("reduce", "crawl")])
+@pytest.mark.parametrize(("role", "missing"), [("crawl", "plan, local"), ("reduce", "crawl")])
 def test_a_role_that_nobody_has_is_named(
     store: str, client: Redis, tmp_path: Path, role: Any, missing: str
 ) -> None:

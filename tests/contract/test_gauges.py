@@ -31,6 +31,7 @@ def test_rings_that_nobody_takes_are_counted(redis: Redis, redis_url: str) -> No
     assert shown(BrokerGauges(bell)) == {
         ("signal_search_broker_up",): 1,
         ("signal_search_queue_depth", "plan"): 3,
+        ("signal_search_queue_depth", "local"): 0,
         ("signal_search_queue_depth", "crawl"): 1,
     }
     bell.close()

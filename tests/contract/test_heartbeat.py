@@ -32,8 +32,8 @@ def test_who_leaves_is_gone(redis: Redis) -> None:
 @pytest.mark.parametrize(
     ("roles", "missing"),
     [
-        ([], ("crawl", "plan")),
-        (["crawl"], ("plan",)),
+        ([], ("crawl", "local", "plan")),
+        (["crawl"], ("local", "plan")),
         (["reduce"], ("crawl",)),
         (["reduce", "crawl"], ()),
         (["all"], ()),

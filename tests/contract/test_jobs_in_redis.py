@@ -98,11 +98,11 @@ def test_jobs_are_listed_newest_first_in_pages(store: JobStore):
     for number in range(5):
         store.create(a_job(id=f"job_{number}", created_at_ms=NOW_MS + number))
     store.create(a_job(id="job_other", tenant="other"))
-    page, cursor = store.newest("local", limit=2)
+    page, cursor = store.newest(("local",), limit=2)
     assert [job.spec.id for job in page] == ["job_4", "job_3"]
-    page, cursor = store.newest("local", before=cursor, limit=2)
+    page, cursor = store.newest(("local",), before=cursor, limit=2)
     assert [job.spec.id for job in page] == ["job_2", "job_1"]
-    page, cursor = store.newest("local", before=cursor, limit=2)
+    page, cursor = store.newest(("local",), before=cursor, limit=2)
     assert ([job.spec.id for job in page], cursor) == (["job_0"], "")
 
 

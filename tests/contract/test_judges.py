@@ -12,7 +12,14 @@ from signal_search.contracts.source import FetchOutcome, Request
 from signal_search.contracts.trace import Judged
 
 from infra.loopback_web import LoopbackWeb, hosts
-from tests.contract.test_delegations import JOB, desk, finished, same_when_replayed, until_asked
+from tests.contract.test_delegations import (
+    JOB,
+    LOCAL,
+    desk,
+    finished,
+    same_when_replayed,
+    until_asked,
+)
 from tests.fakes.builders import a_document
 from tests.fakes.judge import KEY, model_calls
 from tests.fakes.spine import SITE, Spine, a_question, got, small_web
@@ -73,7 +80,7 @@ def with_verdict(spine: Spine, verdict: str) -> Result:
     assert isinstance(question.delegation.question, Entail)
     number = len(question.delegation.question.pairs)
     reply = DelegationReply(answer={"verdicts": [verdict] * number})
-    desk(spine).answer(JOB, "local", "entail", reply)
+    desk(spine).answer(JOB, LOCAL, "entail", reply)
     return finished(spine)
 
 

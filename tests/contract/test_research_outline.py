@@ -6,7 +6,7 @@ from signal_search.contracts.job import JobState
 from signal_search.contracts.query import DelegationKind, Tier
 from signal_search.contracts.trace import CallStarted, Delegated, Planned
 
-from tests.contract.test_delegations import JOB, desk, waiting, web
+from tests.contract.test_delegations import JOB, LOCAL, desk, waiting, web
 from tests.fakes.spine import Spine, a_question
 
 ASPECTS = [
@@ -54,7 +54,7 @@ def test_the_outline_has_the_aspects_and_no_source_was_asked(spine: Spine) -> No
 def test_confirmed_as_it_was_shown_the_plan_has_the_aspects(spine: Spine) -> None:
     [asked] = waiting(spine)
     reply = DelegationReply(answer={"outline": outline_of(spine)})
-    desk(spine).answer(JOB, "local", asked.delegation.id, reply)
+    desk(spine).answer(JOB, LOCAL, asked.delegation.id, reply)
     spine.drive()
     plan = next(each.plan for each in spine.entries() if isinstance(each, Planned))
     assert [each.dimension for each in plan.questions] == ASPECTS

@@ -49,7 +49,7 @@ def a_search(redis_url: str, fuse: Fuse | None = None) -> Spine:
         result_ttl_s=600,
     )
     spine.tools.store.create(spec)
-    spine.tools.start(["job_1/plan"], "plan")
+    spine.tools.start(["job_1/plan"])
     if fuse is not None:
         spine.wire(fuse)
     spine.drive()

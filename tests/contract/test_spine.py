@@ -204,11 +204,11 @@ def test_a_round_whose_opener_died_is_asked_all_the_same(in_redis: Spine) -> Non
     died: list[str] = []
 
     class DiesOnce:
-        def make_all(self, step_ids: Sequence[str], task: str) -> None:
+        def make_all(self, step_ids: Sequence[str]) -> None:
             if any("/crawl/r2." in each for each in step_ids) and not died:
                 died.extend(step_ids)
                 raise Crash(step_ids)
-            steps.make_all(step_ids, task)
+            steps.make_all(step_ids)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(steps, name)

@@ -30,10 +30,10 @@ def test_a_made_step_is_claimed_once(steps: Steps):
 def test_several_steps_are_made_at_once_and_those_that_are_there_stay(steps: Steps):
     steps.make("job_1/crawl/a", "crawl")
     assert steps.claim("job_1/crawl/a").outcome == "claimed"
-    steps.make_all(["job_1/crawl/a", "job_1/crawl/b"], "crawl")
+    steps.make_all(["job_1/crawl/a", "job_1/crawl/b"])
     asked = [steps.claim(f"job_1/crawl/{each}").outcome for each in "abc"]
     assert asked == ["held", "claimed", "gone"]
-    steps.make_all([], "crawl")
+    steps.make_all([])
 
 
 def test_a_claim_reads_the_job_in_the_same_trip(steps: Steps, redis: Redis):

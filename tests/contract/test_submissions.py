@@ -14,6 +14,7 @@ from signal_search.errors import Busy, Conflict, Invalid, SignalSearchError, Sto
 
 from api_gateway.desk import Desk
 from api_gateway.enqueue import Bell, Ringer
+from api_gateway.owners import Reader
 from api_gateway.submission import Caller, Submissions
 from infra import keys
 from infra.clock import FixedClock
@@ -92,7 +93,7 @@ def test_everyone_in_a_batch_gets_their_own_answer(desk: Desk, redis: Redis, bel
     assert [(job.query, is_new) for job, is_new in made] == [("a", True), ("e", True), ("g", True)]
     assert bells == [("plan", f"{job.id}/plan") for job, _ in made]
     for job, _ in made:
-        assert desk.job(job.id, "blue" if job.query == "g" else "red") == job
+        assert desk.job(job.id, Reader(tenant="blue" if job.query == "g" else "red")) == job
 
 
 def test_the_same_key_twice_in_a_batch_is_one_job(desk: Desk, redis: Redis) -> None:
@@ -138,7 +139,7 @@ def test_a_step_is_due_before_its_job_exists_and_both_before_the_bell(
     step = f"{outcome[0].id}/plan"
     shard = keys.step_shard(step)
     assert redis.zscore(keys.steps_due(shard), step) is not None
-    chain = desk._submissions._chain(desk.owned(outcome[0].id, "red").spec)
+    chain = desk._submissions._chain(desk.owned(outcome[0].id, Reader(tenant="red")).spec)
     assert [each.script.name for each in chain.calls] == [
         "slot_admit",
         "step_make",

@@ -91,7 +91,7 @@ def test_the_tasks_of_a_job_are_shown_by_step_and_without_the_question(watched: 
     def of_job() -> set[str]:
         rows = [row for row in watched.tasks().values() if result.job_id in (row["args"] or "")]
         done = {row["name"] for row in rows if row["state"] == "SUCCESS"}
-        wanted = {f"workers.tasks.{task}" for task in ("plan", "crawl", "reduce")}
+        wanted = {f"workers.tasks.{task}" for task in ("plan", "crawl", "recall", "reduce")}
         return done if done >= wanted else set()
 
     assert eventually(of_job, "plan, crawl and reduce of the job are done")

@@ -32,11 +32,12 @@ from workers.pipeline.crawl import crawl
 from workers.pipeline.delivery import Told, deliver, pack_outcome, unpack_outcome
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.plan import plan
+from workers.pipeline.recall import recall
 from workers.pipeline.reduce import reduce
 from workers.reconciler import Reconciler
 from workers.toolbox import Toolbox, open_toolbox
 
-WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "reduce": reduce}
+WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "recall": recall, "reduce": reduce}
 PAUSE_MS = 14_001  # the public interval of the defaults and its guard
 DEADLINE_MS = 300_000
 SITE = "https://site.test/"
@@ -248,7 +249,7 @@ class Spine:
             }
         )
         self.tools.store.create(spec)
-        self.tools.start([f"{job_id}/plan"], "plan")
+        self.tools.start([f"{job_id}/plan"])
         return spec
 
     def entries(self, job_id: str = "job_1") -> list[LogEntry]:

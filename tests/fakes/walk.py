@@ -29,10 +29,11 @@ from workers.pipeline.crawl import crawl
 from workers.pipeline.exchange import Exchanges
 from workers.pipeline.parse import _registry, parse_reply
 from workers.pipeline.plan import plan
+from workers.pipeline.recall import recall
 from workers.pipeline.reduce import reduce
 from workers.toolbox import Toolbox, open_toolbox
 
-WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "reduce": reduce}
+WORK: dict[str, Work] = {"plan": plan, "crawl": crawl, "recall": recall, "reduce": reduce}
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -91,7 +92,7 @@ class Walk:
         )
         spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
         self.tools.store.create(spec)
-        self.tools.start([f"{job_id}/plan"], "plan")
+        self.tools.start([f"{job_id}/plan"])
 
     def submit(
         self, request: AnyRequest, job_id: str = "job_1", *, deadline_s: float = 20.0
@@ -107,7 +108,7 @@ class Walk:
             result_ttl_s=600,
         )
         self.tools.store.create(spec)
-        self.tools.start([f"{job_id}/plan"], "plan")
+        self.tools.start([f"{job_id}/plan"])
 
     def play(self, job_id: str = "job_1") -> None:
         """Play until the job is over."""

@@ -33,15 +33,17 @@ _BEFORE_THE_PLAN = frozenset(
 def consult(tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules) -> bool:
     """Ask what the drafted answer leaves open; True when the log may say more than `view`.
 
-    The caller is asked what its request offers. The operator's model judges claims where the settings say so and the
-    caller's does not.
+    The caller is asked what its request offers. The operator's model judges claims where the settings say so, the
+    caller's does not, and no research memory was asked.
 
     Raises:
         Postpone: an answer of the caller may still come.
     """
     plan, spec = view.require()
     offered = set(retrieve_request(spec).delegate) - _BEFORE_THE_PLAN
-    has_operator = _has_operator(tools) and DelegationKind.ENTAIL not in offered
+    # What is of a scope is not for the operator's model: claims may be words of its memory.
+    is_open = retrieve_request(spec).constraints.scope is None
+    has_operator = _has_operator(tools) and is_open and DelegationKind.ENTAIL not in offered
     if not offered and not has_operator:
         return False
     view = _until_stopped(view)

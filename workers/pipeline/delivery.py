@@ -12,7 +12,7 @@ from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobSpec
 from signal_search.contracts.source import FetchOutcome
-from signal_search.contracts.trace import FetchFinished
+from signal_search.contracts.trace import FetchFinished, LogEntry
 
 from infra.job_store import life_ms
 from infra.logging import bound
@@ -90,14 +90,19 @@ def _note(told: Told) -> None:
     )
 
 
-def write_down(tools: Toolbox, spec: JobSpec, told: Sequence[Told]) -> None:
-    """Write outcomes into the log of an open job and settle their holds, for a step that looks at the log itself."""
+def write_down(
+    tools: Toolbox, spec: JobSpec, told: Sequence[Told], *, before: Sequence[LogEntry] = ()
+) -> None:
+    """Write outcomes into the log of an open job and settle their holds, for a step that looks at the log itself.
+
+    before: what is written with them, in one go and in front.
+    """
     now_ms, passage_tokens = tools.clock.now_ms(), tools.settings.planning.passage_tokens
     documents = [found for each in told for found in _documents(each)]
     costs = [cost_of(each.outcome, passage_tokens, paid=each.paid) for each in told]
     tools.log.put_documents(spec.id, documents, ttl_ms=life_ms(spec))
     pairs = list(zip(told, costs, strict=True))
-    tools.log.append(spec.id, *(_entry(now_ms, each, used) for each, used in pairs))
+    tools.log.append(spec.id, *before, *(_entry(now_ms, each, used) for each, used in pairs))
     tools.ledger.settle_all([(f"{spec.id}|{each.fetch_id}", used) for each, used in pairs])
     for each in told:
         _note(each)

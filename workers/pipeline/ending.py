@@ -15,6 +15,7 @@ from infra.logging import bound
 from infra.metrics import SPENT
 from workers.pipeline.delivery import spent_on
 from workers.pipeline.judge_cost import cost_of_judging, hold_of
+from workers.pipeline.memory_call import step_of
 from workers.pipeline.state import JobView, fold
 from workers.toolbox import Toolbox
 
@@ -90,8 +91,8 @@ def clear_job(tools: Toolbox, stored: StoredJob) -> None:
     tools.frontier.cancel(job_id, _waiters(job_id, view))
     _settle_told(tools, job_id, view)
     tools.ledger.close(job_level(job_id))
-    names = ("plan", *(f"crawl/{call_id}" for call_id in view.calls))
-    tools.steps.drop(*(f"{job_id}/{name}" for name in names))
+    calls = (step_of(job_id, each.call) for each in view.calls.values())
+    tools.steps.drop(f"{job_id}/plan", *calls)
     tools.ring(f"{job_id}/reduce")  # it sees that the job has ended, and leaves
     tools.store.forget(job_id)
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 from signal_search.contracts.budget import Usage
 from signal_search.contracts.document import Document
-from signal_search.contracts.query import Constraints
+from signal_search.contracts.query import MEMORY_SOURCE, Constraints
 
 from scoring.date_range import date_range, lies_within
 from scoring.identity import site_of
@@ -28,12 +28,15 @@ def arrived_documents(
 def within_constraints(
     documents: Sequence[Document], constraints: Constraints, now_ms: int
 ) -> list[Document]:
-    """Return what the caller's freshness, domain and language leave. A document without a date or language stays."""
+    """Return what the caller's freshness, domain and language leave. A document without a date or language stays.
+
+    Research memory has no domain, which the plan says of it.
+    """
     return [
         each
         for each in documents
         if is_fresh(each, constraints.freshness, now_ms)
-        and _is_in_domain(each, constraints.domain)
+        and (each.source_id == MEMORY_SOURCE or _is_in_domain(each, constraints.domain))
         and _is_in_language(each, constraints.language)
     ]
 

@@ -7,7 +7,9 @@ which sees to all else; a step that is there but that nobody will ring is rung.
 from signal_search.contracts.job import JobState
 
 from infra.job_store import StoredJob
+from infra.steps import task_of
 from workers.pipeline.ending import clear_job
+from workers.pipeline.memory_call import step_of
 from workers.pipeline.state import fold
 from workers.toolbox import Toolbox
 
@@ -68,11 +70,11 @@ def _ring_strays(tools: Toolbox, job_id: str) -> bool:
     """Ring calls that were not asked to the end and that nobody would ring; the reducer makes those that are gone."""
     view = fold(entry for _id, entry in tools.log.read(job_id))
     waiting = [
-        f"{job_id}/crawl/{each.call.id}"
+        step_of(job_id, each.call)
         for each in (view.active_calls() if view.planned is not None else ())
         if not each.is_asked
     ]
     strays = [step_id for step_id in waiting if tools.steps.standing(step_id) == "stray"]
     for step_id in strays:
-        tools.bell("crawl", step_id)
+        tools.bell(task_of(step_id), step_id)
     return bool(strays)

@@ -12,7 +12,7 @@ from signal_search.contracts.job import AnySpec
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import SourceOutcome, StopReason
 from signal_search.contracts.source import FetchState, SkipReason
-from signal_search.contracts.trace import DelegationLapsed, FetchFinished
+from signal_search.contracts.trace import DelegationLapsed, FetchFinished, Recalled
 from signal_search.errors import BadReply
 
 from infra.clock import iso_until
@@ -95,6 +95,7 @@ def troubles_of(view: JobView, call: CallView) -> Iterator[Trouble]:
     """Yield what is missing of a call, in its order; the first missed one, if any, before what we skipped."""
     found = [each for fetch in call.in_order() if (each := _trouble(view, call, fetch))]
     yield from sorted(found, key=lambda each: each.state != FetchState.MISSED)
+    yield from _channels_lost(view.recalled.get(call.call.id))
     if call.refused is not None:
         yield Trouble(FetchState.SKIPPED, call.refused.reason, call.refused.detail)
 
@@ -108,6 +109,18 @@ def _trouble(view: JobView, call: CallView, fetch: FetchView) -> Trouble | None:
     if end.state == FetchState.REDIRECTED:
         return _lost_redirect(view, call, fetch)
     return Trouble(FetchState(end.state), end.reason, end.detail, end.until_ms)
+
+
+def _channels_lost(recalled: Recalled | None) -> Iterator[Trouble]:
+    """Yield the channels of research memory that were planned and did not answer, or were not asked, and why."""
+    if recalled is None:
+        return
+    for each in recalled.degradations:
+        if ":" in each:
+            yield Trouble(FetchState.MISSED, each, "")
+    for each in recalled.rejections:
+        channel, _, reason = each.partition(":")
+        yield Trouble(FetchState.SKIPPED, f"{reason}:{channel}", "")
 
 
 def _stood_in_for(end: FetchFinished) -> Trouble | None:

@@ -10,6 +10,7 @@ from workers.pipeline.attempt import Leave, Next, Rest, Step
 from workers.pipeline.crawl import ask_at_once
 from workers.pipeline.ending import end_job
 from workers.pipeline.kinds import strategy_of
+from workers.pipeline.memory_call import step_of
 from workers.pipeline.purses import open_purses
 from workers.pipeline.rules import snapshot, to_log
 from workers.pipeline.strategy import Strategy
@@ -42,8 +43,7 @@ def plan(tools: Toolbox, step: Step) -> Next:
     if strategy.asks_at_once and moved is not None:
         ask_at_once(tools, stored)
         return Leave()
-    first = [f"{job_id}/crawl/{each.id}" for each in made.calls if each.round == 1]
-    tools.start(first, "crawl")
+    tools.start([step_of(job_id, each) for each in made.calls if each.round == 1])
     if (
         not made.calls or moved is None
     ):  # nobody else will, or it was tried before, or the job has ended

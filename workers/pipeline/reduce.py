@@ -9,11 +9,13 @@ from signal_search.contracts.trace import Assessed, Expanded, Stopped
 from signal_search.errors import Postpone, Refused
 
 from infra.job_store import StoredJob
+from infra.steps import task_of
 from workers.pipeline.attempt import Leave, Next, Rest, Step
 from workers.pipeline.decide import Decision
 from workers.pipeline.ending import clear_job, end_job
 from workers.pipeline.judging import ask_judge, awaits_answer
 from workers.pipeline.kinds import strategy_of
+from workers.pipeline.memory_call import step_of
 from workers.pipeline.offers import offer
 from workers.pipeline.rules import Rules, from_log
 from workers.pipeline.source_board import post_outcomes
@@ -161,7 +163,8 @@ def _ensure_asked(tools: Toolbox, view: JobView) -> None:
     _plan, spec = view.require()
     for each in view.active_calls():
         if not each.is_asked:
-            tools.ensure(f"{spec.id}/crawl/{each.call.id}", "crawl")
+            step_id = step_of(spec.id, each.call)
+            tools.ensure(step_id, task_of(step_id))
 
 
 def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
@@ -174,7 +177,7 @@ def _open_round(tools: Toolbox, job_id: str, decision: Decision) -> None:
         why=decision.why,
     )
     tools.log.append(job_id, entry)
-    tools.start([f"{job_id}/crawl/{each.id}" for each in decision.calls], "crawl")
+    tools.start([step_of(job_id, each) for each in decision.calls])
 
 
 def _publish(

@@ -8,7 +8,7 @@ from signal_search.contracts.document import Document
 from signal_search.contracts.job import JobEvent
 from signal_search.contracts.outcome import AnyResult
 from signal_search.contracts.plan import Plan, PlannedCall, SubQuestion
-from signal_search.contracts.query import RetrieveRequest
+from signal_search.contracts.query import MEMORY_SOURCE, RetrieveRequest
 from signal_search.contracts.result import Result, Stop, StopReason
 from signal_search.contracts.source import SourceQuery
 
@@ -19,6 +19,7 @@ from workers.pipeline.consult_plan import Around, consulted
 from workers.pipeline.decide import Decision, decide
 from workers.pipeline.delegating import Asking, Reach, offer_of, waited_ms
 from workers.pipeline.evidence import as_range, utc_day
+from workers.pipeline.memory_call import with_memory
 from workers.pipeline.publish import publish
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, fold, retrieve_request
@@ -45,20 +46,26 @@ class RetrieveJob:
 
         One that only lacks its key or address does exist: its call will say `not_configured`, the others are asked.
         """
-        for name in retrieve_request(stored.spec).constraints.source_prefs.only:
+        wanted = retrieve_request(stored.spec).constraints
+        for name in wanted.source_prefs.only:
+            if name == MEMORY_SOURCE and wanted.scope is not None:
+                continue
             if (":" in name or "." not in name) and not tools.registry.lacks_setup(name):
                 tools.registry.source(name)
 
     def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
         request = retrieve_request(stored.spec)
         if not request.delegate:
-            draft = _draft(tools, request)
+            draft = with_memory(_draft(tools, request), request)
             return replace(draft, deadline_ms=_deadline(tools, stored, draft))
         view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
         reach = Reach(stored.spec.deadline_ms, tools.settings.delegation.plan_share)
         offer = offer_of(request.delegate, request.budget)
         asking = Asking(tools, stored.spec.id, view, reach, offer)
         draft = consulted(asking, request, partial(_draft, tools), _around(tools))
+        draft = with_memory(
+            draft, request
+        )  # whatever the caller chose: no answer takes it away or adds it
         # The time of the tier begins when the caller has answered.
         deadline_ms = _deadline(tools, stored, draft, waited_ms(asking.view))
         return replace(draft, deadline_ms=deadline_ms)

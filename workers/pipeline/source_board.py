@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import msgspec
+from signal_search.contracts.query import MEMORY_SOURCE
 from signal_search.contracts.result import SourceOutcome
 
 from infra import keys
@@ -37,11 +38,18 @@ def repost_sources(tools: Toolbox) -> None:
 def post_outcomes(tools: Toolbox, outcomes: Iterable[SourceOutcome]) -> None:
     """Write how each source did in the job that ended last, for a day; sites and feeds by address are left out.
 
+    Research memory too: how it fares in one scope is nobody else's business.
+
     Raises:
         StoreFailed: the store did not answer.
     """
     with store_errors():
         for each in outcomes:
-            if ":" not in each.source_id and each.state != "not_asked":
+            if _is_shown(each):
                 text = f"{each.state}: {each.reason}" if each.reason else each.state
                 tools.redis.set(keys.source_health(each.source_id), text, ex=_HEALTH_TTL_S)
+
+
+def _is_shown(outcome: SourceOutcome) -> bool:
+    is_public = ":" not in outcome.source_id and outcome.source_id != MEMORY_SOURCE
+    return is_public and outcome.state != "not_asked"

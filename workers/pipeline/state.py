@@ -22,6 +22,7 @@ from signal_search.contracts.trace import (
     Judged,
     LogEntry,
     Planned,
+    Recalled,
     Screened,
     Stopped,
     Submitted,
@@ -151,6 +152,7 @@ class JobView:
     delegations: dict[str, AskedView] = field(default_factory=dict)
     judged: Judged | None = None
     screened: dict[int, Screened] = field(default_factory=dict)
+    recalled: dict[str, Recalled] = field(default_factory=dict)
 
     @property
     def plan(self) -> Plan | None:
@@ -238,6 +240,8 @@ def _apply_life(view: JobView, entry: Entry) -> None:
             view.judged = entry
         case Screened():
             view.screened.setdefault(entry.number, entry)
+        case Recalled():
+            view.recalled.setdefault(entry.call_id, entry)
         case Ended():
             view.ended = entry
 

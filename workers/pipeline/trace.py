@@ -1,5 +1,6 @@
 """The trace in the result: a view of the log, every decision with its reason."""
 
+import msgspec
 from signal_search.contracts.adaptive_plan import AdaptiveFrame
 from signal_search.contracts.plan import Plan, SearchFrame
 from signal_search.contracts.result import TraceEvent
@@ -16,6 +17,7 @@ from signal_search.contracts.trace import (
     FetchQueued,
     Judged,
     Planned,
+    Recalled,
     Screened,
     Stopped,
     Submitted,
@@ -134,6 +136,18 @@ def _fetch(entry: FetchQueued | FetchFinished) -> Facts:
     }
 
 
+def _recalled(entry: Recalled) -> dict[str, object]:
+    return {
+        "call": entry.call_id,
+        "partial": entry.partial,
+        "channels": [msgspec.to_builtins(each) for each in entry.traces],
+        "rejections": list(entry.rejections),
+        "degradations": list(entry.degradations),
+        "scope_leak_count": entry.scope_leak_count,
+        "error": entry.error,
+    }
+
+
 def _reviewed(entry: Screened) -> dict[str, object]:
     said = entry.said
     return {
@@ -185,6 +199,8 @@ def _decision(entry: Entry) -> Facts:
             }
         case Screened():
             return "screened", _reviewed(entry)
+        case Recalled():
+            return "recalled", _recalled(entry)
         case Expanded():
             return "expanded", {"round": entry.round, "why": entry.why}
         case Stopped():

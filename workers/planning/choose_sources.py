@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 
 from msgspec import Struct
 from signal_search.contracts.plan import ConstraintUse
-from signal_search.contracts.query import Constraints
+from signal_search.contracts.query import MEMORY_SOURCE, Constraints
 from signal_search.contracts.source import SourceView
 
 from scoring.identity import site_of
@@ -56,13 +56,15 @@ def choose_sources(
     before a site of equal score, since it answers in one request. The notes say which source is asked why.
 
     `source_prefs.only` replaces the choice and is not cut; `site:URL` and `feed:URL` in it are sources by address, and
-    a bare domain is its site. A wanted domain adds that site, since a general source may not know it.
+    a bare domain is its site; research memory is none of them. A wanted domain adds that site, since a general source
+    may not know it.
     """
     usable = [each for each in sources if is_usable(each)]
     if constraints.source_prefs.only:
         # Also what nobody enabled; one that has no key here says so in its call.
         askable = [each for each in sources if each.access != "closed"]
-        return _only(constraints.source_prefs.only, askable, shared)
+        outside = [each for each in constraints.source_prefs.only if each != MEMORY_SOURCE]
+        return _only(outside, askable, shared)
     blocked = set(constraints.source_prefs.block)
     allowed = [each for each in usable if each.id not in blocked]
     forced = [each.id for each in allowed if each.force_include]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from signal_search.contracts.budget import Budget, Usage
 from signal_search.contracts.job import Job, JobState
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs, Tier
+from signal_search.contracts.research import ScopeKey
 from signal_search.contracts.result import Result, StopReason
 from signal_search.contracts.search import SearchRequest, SurveyRequest
 from signal_search.contracts.search_result import SearchResult, SurveyResult
@@ -25,6 +26,7 @@ __all__ = [
     "JobState",
     "Result",
     "RetrieveRequest",
+    "ScopeKey",
     "SearchRequest",
     "SearchResult",
     "SignalSearchError",

@@ -23,6 +23,12 @@ def _row(**changes: Any) -> SourceRow:
     return row
 
 
+def test_the_name_of_research_memory_is_taken() -> None:
+    with pytest.raises(Invalid) as refused:
+        _row(id="memory")
+    assert refused.value.field == "sources.custom"
+
+
 def test_the_defaults_of_the_short_form() -> None:
     row = _row()
     assert (row.name, row.adapter, row.kind, row.endpoint) == ("mykb", "json_api", "api", KB["url_template"])  # fmt: skip

@@ -64,7 +64,7 @@ def test_every_option_reaches_the_request(run: Run, gateway: WireGateway) -> Non
     ran = run(
         "retrieve", "什么是 WAL?", "--source", "arxiv", "--source", "site:https://a.org/", "--depth", "deep", "--tier", "L2",
         "--language", "zh", "--domain", "a.org", "--freshness", "py", "--max-sources", "7", "--budget", "900", "--deadline", "60.5",
-        "--boost", "b.org", "--block", "c.org", "--delegate", "entail",
+        "--boost", "b.org", "--block", "c.org", "--delegate", "entail", "--scope", "t, p,r,main,lab",
     )  # fmt: skip
     assert ran.exit_code == 0
     assert json.loads(gateway.seen[0].body) == {
@@ -72,12 +72,22 @@ def test_every_option_reaches_the_request(run: Run, gateway: WireGateway) -> Non
         "constraints": {
             "language": "zh", "domain": "a.org", "freshness": "py", "max_sources": 7, "required_tier": "L2", "deadline_s": 60.5,
             "source_prefs": {"boost": ["b.org"], "block": ["c.org"], "only": ["arxiv", "site:https://a.org/"]},
+            "scope": {
+                "team_id": "t", "project_id": "p", "repository": "r", "branch": "main", "experiment_environment": "lab",
+            },
         },
         "budget": 900,
         "depth": "deep",
         "result_ttl_s": None,
         "delegate": ["entail"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("scope", ["", "t,p,r,main", "t,p,r,main,lab,more"])
+def test_a_scope_has_five_names(run: Run, gateway: WireGateway, scope: str) -> None:
+    ran = run("retrieve", QUESTION, "--scope", scope)
+    assert (ran.exit_code, gateway.seen) == (2, [])
+    assert "five names" in ran.stderr
 
 
 def test_a_format_is_printed_byte_for_byte(run: Run) -> None:

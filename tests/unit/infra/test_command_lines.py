@@ -9,7 +9,7 @@ from infra.settings import load
 
 def test_every_task_has_a_queue_that_some_role_takes() -> None:
     assert set(TASK_QUEUES.values()) <= set(all_queues())
-    assert set(all_queues()) == {"plan", "crawl"}
+    assert set(all_queues()) == {"plan", "local", "crawl"}
 
 
 def test_every_role_is_complete() -> None:
@@ -21,8 +21,8 @@ def test_every_role_is_complete() -> None:
     ("role", "expected"),
     [
         ("crawl", "--pool threads --concurrency 4 -Q crawl -n crawl@%h"),
-        ("reduce", "--pool prefork --concurrency 2 -Q plan -n reduce@%h"),
-        ("all", "--pool threads --concurrency 4 -Q plan,crawl -n all@%h"),
+        ("reduce", "--pool prefork --concurrency 2 -Q plan,local -n reduce@%h"),
+        ("all", "--pool threads --concurrency 4 -Q plan,local,crawl -n all@%h"),
     ],
 )
 def test_a_worker_takes_its_role_s_queues(role: Role, expected: str) -> None:

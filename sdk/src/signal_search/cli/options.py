@@ -10,6 +10,7 @@ import typer
 from signal_search.citations import FORMATS
 from signal_search.cli.terminal import Terminal, exit_code
 from signal_search.client import Client
+from signal_search.contracts.research import ScopeKey
 from signal_search.errors import SignalSearchError
 
 
@@ -73,6 +74,17 @@ def known_format(name: str | None) -> str | None:
     if name is not None and name not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)}")
     return name
+
+
+def scope_of(text: str | None) -> dict[str, str] | None:
+    """Return the five names of a scope, parted by commas, by their fields; refuse another number as a usage error."""
+    if text is None:
+        return None
+    names = [each.strip() for each in text.split(",")]
+    fields = ScopeKey.__struct_fields__
+    if len(names) != len(fields):
+        raise typer.BadParameter("a scope has five names, parted by commas", param_hint="--scope")
+    return dict(zip(fields, names, strict=True))
 
 
 FormatOption = Annotated[

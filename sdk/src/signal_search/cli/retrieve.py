@@ -18,6 +18,7 @@ from signal_search.cli.options import (
     RedisOption,
     TokenOption,
     at_the_desk,
+    scope_of,
 )
 from signal_search.cli.progress import showing
 from signal_search.cli.render import ending, lines_of
@@ -40,7 +41,7 @@ class DepthName(StrEnum):
     DEEP = "deep"
 
 
-_DEPTHS: dict[DepthName, Depth] = {
+_DEPTHS: dict[DepthName | None, Depth] = {
     DepthName.QUICK: "quick",
     DepthName.STANDARD: "standard",
     DepthName.DEEP: "deep",
@@ -71,6 +72,13 @@ Delegate = Annotated[
     _option("Answer such questions of the job (see `jobs delegations`); repeatable."),
 ]
 Block = Annotated[list[str] | None, _option("Drop a source or domain; repeatable.", metavar="NAME")]
+Scope = Annotated[
+    str | None,
+    _option(
+        "Ask the research memory of this scope too; alone with `--source memory`.",
+        metavar="TEAM,PROJECT,REPOSITORY,BRANCH,ENVIRONMENT",
+    ),
+]
 
 
 def retrieve(
@@ -87,6 +95,7 @@ def retrieve(
     timeout: Timeout = None,
     boost: Boost = None,
     block: Block = None,
+    scope: Scope = None,
     delegate: Delegate = None,
     as_json: JsonOption = False,
     format_name: MaybeFormatOption = None,
@@ -105,12 +114,11 @@ def retrieve(
         "max_sources": max_sources,
         "required_tier": tier,
         "source_prefs": {"boost": boost or [], "block": block or [], "only": source or []},
+        "scope": scope_of(scope),
         "deadline_s": deadline,
     }
-    terminal = Terminal(lang)
-    deep = _DEPTHS[depth] if depth else None
-    asked = _Asked(question, constraints, budget, deep, timeout, tuple(delegate or ()))
-    with at_the_desk(terminal, gateway, redis, token) as client:
+    asked = _Asked(question, constraints, budget, _DEPTHS.get(depth), timeout, delegate or [])
+    with at_the_desk(terminal := Terminal(lang), gateway, redis, token) as client:
         result = _ask(client, asked, terminal, wanted=not no_progress)
     raise typer.Exit(_print(result, terminal, as_json=as_json, format_name=format_name))
 
@@ -126,7 +134,7 @@ class _Asked(msgspec.Struct, frozen=True):
     budget: int | None
     depth: Depth | None
     timeout: float | None
-    delegate: tuple[DelegationKind, ...]
+    delegate: list[DelegationKind]
 
 
 def _ask(client: Client, asked: _Asked, terminal: Terminal, *, wanted: bool) -> Result:

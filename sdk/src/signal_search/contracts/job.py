@@ -126,7 +126,8 @@ class Job(Struct, frozen=True, kw_only=True):
 class JobSpec(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """What is stored of a submission of any kind; `AnySpec` names the kinds, each with the request it has.
 
-    token: the id of the caller's token, where that has limits of its own.
+    token: the id of the caller's token, where that has limits of its own. owner: whose the job is, where that is not
+    all of the tenant; who pays for it is the tenant all the same.
     """
 
     id: str
@@ -136,6 +137,12 @@ class JobSpec(Struct, frozen=True, kw_only=True, tag_field="kind"):
     result_ttl_s: int
     request_id: str = ""
     token: str = ""
+    owner: str = ""
+
+    @property
+    def belongs_to(self) -> str:
+        """Return whose the job is: under this name it is listed, and only who has the name may read it."""
+        return self.owner or self.tenant
 
     @property
     def kind(self) -> str:

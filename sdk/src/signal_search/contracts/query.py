@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from signal_search.contracts.budget import Budget, Limit
+from signal_search.contracts.research import ScopeKey
+from signal_search.contracts.texts import QueryText
 
 
 class Tier(StrEnum):
@@ -45,16 +47,21 @@ class DelegationKind(StrEnum):
     SCREEN = "screen"
 
 
+MEMORY_SOURCE = "memory"
+"""The name of research memory among the sources of a job."""
+
 Depth = Literal["quick", "standard", "deep"]
 Name = Annotated[str, Meta(min_length=1, max_length=2048)]
-QueryText = Annotated[str, Meta(min_length=1, max_length=4000)]
 
 # pd, pw, pm, py = past day, week, month, year; or an inclusive range of days.
 FRESHNESS_PATTERN = r"^(pd|pw|pm|py|\d{4}-\d{2}-\d{2}\.\.\d{4}-\d{2}-\d{2})$"
 
 
 class SourcePrefs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Sources or registrable domains to lift, to drop, or to use alone (`only` also takes `site:URL`, `feed:URL`)."""
+    """Sources or registrable domains to lift, to drop, or to use alone (`only` also takes `site:URL`, `feed:URL`).
+
+    `memory` alone in `only` asks research memory and nothing else: no request leaves the deployment for the job.
+    """
 
     boost: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
     block: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
@@ -62,7 +69,7 @@ class SourcePrefs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Constraints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an acceptable answer must respect."""
+    """What an acceptable answer must respect. scope: the research memory that is asked besides the other sources."""
 
     language: Annotated[str, Meta(pattern=r"^[a-z]{2}(-[A-Za-z]{2,4})?$")] | None = None
     domain: Annotated[str, Meta(min_length=1, max_length=253)] | None = None
@@ -70,6 +77,7 @@ class Constraints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     max_sources: Annotated[int, Meta(ge=1, le=50)] | None = None
     required_tier: Tier | None = None
     source_prefs: SourcePrefs = SourcePrefs()
+    scope: ScopeKey | None = None
     deadline_s: Annotated[float, Meta(gt=0, le=86_400)] | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from signal_search.contracts.query import QueryText
+from signal_search.contracts.texts import QueryText
 
 # Not blank, no control characters, no blanks around it: what a scope's part looks like once it was trimmed.
 ScopePart = Annotated[

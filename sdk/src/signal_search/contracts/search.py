@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from signal_search.contracts.budget import Budget, Limit
-from signal_search.contracts.query import FRESHNESS_PATTERN, Name, QueryText
+from signal_search.contracts.query import FRESHNESS_PATTERN, Name
 from signal_search.contracts.scorer import ScorerProgram
 from signal_search.contracts.search_plan import SearchIntent, SearchMode
+from signal_search.contracts.texts import QueryText
 
 RankingMode = Literal["auto", "scorer"]
 Identity = Annotated[str, Meta(max_length=500)]

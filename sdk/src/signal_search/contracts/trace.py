@@ -12,6 +12,7 @@ from signal_search.contracts.job import AnySpec, JobState
 from signal_search.contracts.judging import Judgements, Phase
 from signal_search.contracts.plan import Plan, PlannedCall
 from signal_search.contracts.query import DelegationKind
+from signal_search.contracts.research import ToolTrace
 from signal_search.contracts.result import Stop
 from signal_search.contracts.source import Link, Request
 from signal_search.errors import Position
@@ -98,6 +99,21 @@ class FetchFinished(Entry, frozen=True, kw_only=True, tag="fetch_finished"):
     decisions: dict[str, str | float] = {}
     hits: tuple[Hit, ...] = ()
     answer: str = ""
+
+
+class Recalled(Entry, frozen=True, kw_only=True, tag="recalled"):
+    """Research memory was asked for this job: how, and what is missing, as `RouterResult` says it.
+
+    error: the code of why it could not be asked at all.
+    """
+
+    call_id: str
+    partial: bool = False
+    traces: tuple[ToolTrace, ...] = ()
+    rejections: tuple[str, ...] = ()
+    degradations: tuple[str, ...] = ()
+    scope_leak_count: int = 0
+    error: str = ""
 
 
 class Assessed(Entry, frozen=True, kw_only=True, tag="assessed"):
@@ -201,6 +217,7 @@ LogEntry = (
     | CallRefused
     | FetchQueued
     | FetchFinished
+    | Recalled
     | Assessed
     | Expanded
     | Stopped
