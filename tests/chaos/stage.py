@@ -24,7 +24,8 @@ from budget.redis_ledger import RedisLedger
 from infra.redis import Redis, connect
 from infra.roles import Role
 from infra.stack import Parts
-from tests.e2e.conftest import INTERVAL_S, Running, free_port, start
+from tests.e2e.conftest import INTERVAL_S, Running, start
+from tests.fakes.ports import free_port
 
 HOST = "harbour.test"
 REQUEST = RetrieveRequest(
