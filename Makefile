@@ -5,6 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+# Test files run two at a time, each in one process, as its fixtures do: `make test PROCESSES=1` runs one after the other.
+PROCESSES ?= 2
+PYTEST := $(BIN)/python -m pytest -q
+SIDE_BY_SIDE := -n $(PROCESSES) --dist loadfile
 SUITES := tests/architecture tests/unit tests/property tests/contract tests/conformance tests/e2e tests/chaos
 
 .DEFAULT_GOAL := help
@@ -19,14 +23,17 @@ demo: $(STAMP) ## Ask one question of a small web on this machine, from nothing 
 up: $(STAMP) ## Run the whole stack until Ctrl-C
 	@$(BIN)/signal-search up
 
-test: $(STAMP) ## Run every test, cheapest first
-	@$(BIN)/python -m pytest -q -p no:randomly $(SUITES)
+# The tests start hundreds of processes; where no bytecode may be kept, each of them would compile every module again.
+test fast e2e chaos: export PYTHONDONTWRITEBYTECODE :=
+
+test: $(STAMP) ## Run every test, cheapest first, on two cores
+	@$(PYTEST) -p no:randomly $(SIDE_BY_SIDE) $(SUITES)
 
 fast: $(STAMP) ## Run what is quick enough for every save, in random order
-	@$(BIN)/python -m pytest -q tests/architecture tests/unit
+	@$(PYTEST) $(SIDE_BY_SIDE) tests/architecture tests/unit
 
 e2e: $(STAMP) ## Run the tests with a real gateway, real workers and a real store
-	@$(BIN)/python -m pytest -q -p no:randomly tests/e2e
+	@$(PYTEST) -p no:randomly $(SIDE_BY_SIDE) tests/e2e
 
 chaos: $(STAMP) ## Kill processes at every point, break the store, compare with stock Celery; prints a table
 	@$(BIN)/python -m tests.chaos

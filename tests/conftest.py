@@ -1,10 +1,11 @@
-"""One real Redis per test run on a Unix socket, empty before each test; time is set, never slept for."""
+"""One real Redis per process of tests on a Unix socket, empty before each test; time is set, never slept for."""
 
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -20,6 +21,16 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which need not be there
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the files out from both ends where several processes run whole files."""
+    if config.option.dist != "loadfile":
+        return None
+    from tests.side_by_side import FromBothEnds  # noqa: PLC0415  imports xdist
+
+    return FromBothEnds(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,8 @@ from infra.roles import BROKER_PREFIX, all_queues
 from infra.settings import load
 from infra.stack import Parts, Stack
 from tests.chaos.points import POINTS, Point
-from tests.e2e.conftest import environment, free_port
+from tests.e2e.conftest import environment
+from tests.fakes.ports import free_port
 from workers.celery_app import make_app, send_bell
 
 HOST = "harbour.test"

@@ -2,11 +2,13 @@
 
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,8 @@ from budget.redis_ledger import RedisLedger
 from infra.redis import Redis, connect
 from infra.roles import Role
 from infra.stack import Parts
-from tests.e2e.conftest import INTERVAL_S, Running, free_port, start
+from tests.e2e.conftest import INTERVAL_S, Running, start
+from tests.fakes.ports import free_port
 
 HOST = "harbour.test"
 REQUEST = RetrieveRequest(
@@ -155,3 +158,19 @@ def assert_as_if_nothing_had_happened(on: Stage, undisturbed: dict[str, Any]) ->
     assert_charged_once(on, result)
     assert_ended_once(on)
     assert_polite(on)
+
+
+@cache
+def facts_undisturbed() -> dict[str, Any]:
+    """Return the facts of a run that nothing disturbs: a whole stack, once for all files of this process."""
+    with (
+        tempfile.TemporaryDirectory(prefix="ss-calm-") as folder,
+        stage(Path(folder), {"crawl": 1, "reduce": 1}) as on,
+    ):
+        on.submit()
+        result = on.finish()
+        assert result.findings
+        assert_charged_once(on, result)
+        assert_ended_once(on)
+        assert_polite(on)
+        return facts(result)

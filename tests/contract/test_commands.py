@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typer.testing import CliRunner, Result
 from infra import commands, settings
 from infra.folder_lock import FolderLock
 from infra.tokens import TokenStore
+from tests.fakes.ports import free_port
 
 pytestmark = pytest.mark.timeout(90)  # whole processes start here, on machines that may be busy
 
@@ -137,7 +137,7 @@ def test_one_signal_ends_the_whole_stack(folder: Path, number: signal.Signals) -
         "0",
         "--no-flower",
     ]
-    port = _free_port()
+    port = free_port()
     up = subprocess.Popen(
         [*command, "--port", str(port)],
         cwd=rooms(folder),
@@ -162,13 +162,6 @@ def test_one_signal_ends_the_whole_stack(folder: Path, number: signal.Signals) -
     assert rest.splitlines() == ["stopping ...", "stopped"]
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
     assert list(folder.rglob("*.sock")) == []
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_a_second_stack_on_the_folder_is_refused(

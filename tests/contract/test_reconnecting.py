@@ -15,7 +15,8 @@ from infra import keys
 from infra.clock import SystemClock
 from infra.redis import connect, connect_async, identity
 from infra.settings import load
-from tests.fakes.servers import free_ports, server
+from tests.fakes.ports import free_ports
+from tests.fakes.servers import server
 from workers.pipeline.exchange import Exchanges
 
 pytestmark = pytest.mark.timeout(60)

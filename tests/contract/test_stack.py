@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from signal_search.errors import Conflict, Failed
 from infra.clock import FixedClock
 from infra.settings import Settings, load
 from infra.stack import EmbeddedTransport, Parts, Stack, open_stack, running_stack
+from tests.fakes.ports import free_port
 
 pytestmark = pytest.mark.timeout(90)  # whole processes start here, on machines that may be busy
 
@@ -70,13 +70,6 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """One real stack for all end-to-end tests: embedded store, gateway, two crawl workers, a reduce worker, the loopback web."""
 
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,9 @@ import pytest
 from infra.loopback_web.server import hosts
 from infra.settings import load
 from infra.stack import Parts, Stack
+from tests.fakes.ports import free_port
 
 INTERVAL_S = 0.1
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def environment(web_port: int, **more: str) -> dict[str, str]:

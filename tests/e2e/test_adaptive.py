@@ -16,7 +16,8 @@ from signal_search.contracts.judging import NoulQuestion, Question, Screen
 
 from infra.bundle import unpack
 from infra.stack import Parts
-from tests.e2e.conftest import Running, free_port, start
+from tests.e2e.conftest import Running, start
+from tests.fakes.ports import free_port
 from workers.pipeline.replay import replay
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]

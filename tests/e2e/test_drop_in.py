@@ -17,7 +17,8 @@ from tavily import InvalidAPIKeyError, TavilyClient
 from infra.stack import Parts
 from infra.tokens import TokenStore
 from tests.chaos.stage import wait_until
-from tests.e2e.conftest import Running, free_port, start
+from tests.e2e.conftest import Running, start
+from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 

@@ -12,7 +12,8 @@ from signal_search.client import Client
 
 from infra.settings import load
 from infra.stack import Parts, Stack
-from tests.e2e.conftest import environment, free_port
+from tests.e2e.conftest import environment
+from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 

@@ -14,7 +14,7 @@ from infra import command_lines
 from infra.heartbeat import live_workers
 from infra.settings import child_environment, load
 from tests.chaos.stage import wait_until
-from tests.e2e.conftest import free_port
+from tests.fakes.ports import free_port
 
 pytestmark = [
     pytest.mark.e2e,

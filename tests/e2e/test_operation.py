@@ -16,7 +16,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from infra.stack import Parts
 from tests.architecture.test_deploy_files import metric_names
 from tests.chaos.stage import wait_until
-from tests.e2e.conftest import Running, free_port, start
+from tests.e2e.conftest import Running, start
+from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 

@@ -11,7 +11,8 @@ from signal_search.contracts.result import Result
 from infra.redis import connect
 from infra.settings import load
 from infra.stack import Parts, Stack
-from tests.e2e.conftest import environment, free_port
+from tests.e2e.conftest import environment
+from tests.fakes.ports import free_port
 from tests.fakes.rabbitmq import rabbitmq
 from tests.fakes.servers import cluster, sentinel, server
 

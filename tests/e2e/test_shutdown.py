@@ -25,7 +25,8 @@ from tests.chaos.stage import (
     assert_as_if_nothing_had_happened,
     wait_until,
 )
-from tests.e2e.conftest import environment, free_port, start
+from tests.e2e.conftest import environment, start
+from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 

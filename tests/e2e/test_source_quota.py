@@ -9,7 +9,8 @@ from signal_search.client import Client
 from signal_search.contracts.result import Result
 
 from infra.stack import Parts
-from tests.e2e.conftest import free_port, start
+from tests.e2e.conftest import start
+from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(110)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.servers import free_ports
+from tests.fakes.ports import free_ports
 
 _WAIT_S = 120.0
 _SCRIPT = "/usr/lib/rabbitmq/bin/rabbitmq-server"

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -15,17 +14,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.embedded_redis import find_server
+from tests.fakes.ports import free_ports
 
 _WAIT_S = 30.0
 _SLOTS = 16_384
-
-
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def wait_until(predicate: Callable[[], object], description: str) -> None:
