@@ -10,7 +10,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{j:JOB}:docs | hash | document id -> compressed document | as the job |
 | ss:{j:JOB}:result | string | the result | as the job |
 | ss:open | zset | unfinished job by when it is looked after next | gone when no job is unfinished |
-| ss:{t:TENANT}:jobs | zset | job id by creation time | pruned on listing, 31 days |
+| ss:{t:TENANT}:jobs | zset | job id by creation time; of a scope: research:DIGEST | pruned on listing, 31 days |
 | ss:{t:TENANT}:sets | zset | result set id by creation time | the last set's |
 | ss:{t:TENANT}:set:ID | string | a result set of an adaptive search, compressed | adaptive.page_ttl_s |
 | ss:{t:TENANT}:idem:KEY | string | request digest and job id | 24 h |

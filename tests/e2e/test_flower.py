@@ -81,7 +81,7 @@ def test_it_lists_all_three_workers_with_their_queues(watched: Watched):
         "three workers with queues",
     )
     by_name = {name.split("@")[0]: queues_of(row) for name, row in found.items()}
-    assert by_name == {"crawl1": {"crawl"}, "crawl2": {"crawl"}, "reduce1": {"plan"}}
+    assert by_name == {"crawl1": {"crawl"}, "crawl2": {"crawl"}, "reduce1": {"plan", "local"}}
 
 
 def test_the_tasks_of_a_job_are_shown_by_step_and_without_the_question(watched: Watched):
@@ -92,7 +92,7 @@ def test_the_tasks_of_a_job_are_shown_by_step_and_without_the_question(watched: 
     def of_job() -> set[str]:
         rows = [row for row in watched.tasks().values() if result.job_id in (row["args"] or "")]
         done = {row["name"] for row in rows if row["state"] == "SUCCESS"}
-        wanted = {f"workers.tasks.{task}" for task in ("plan", "crawl", "recall", "reduce")}
+        wanted = {f"workers.tasks.{task}" for task in ("plan", "crawl", "reduce")}
         return done if done >= wanted else set()
 
     assert eventually(of_job, "plan, crawl and reduce of the job are done")
