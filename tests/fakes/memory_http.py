@@ -91,6 +91,7 @@ def everything(redis: Redis, key: bytes) -> str:
         b"list": lambda: redis.lrange(key, 0, -1),
         b"set": lambda: redis.smembers(key),
         b"zset": lambda: redis.zrange(key, 0, -1),
+        b"none": lambda: None,  # gone since it was listed
     }
     return repr(read[cast("bytes", redis.type(key))]())
 
