@@ -15,6 +15,7 @@ from infra.settings import load
 from tests.fakes.research import Shelf, a_memory, a_scope
 from tests.fakes.scripted_model import Answer, ScriptedModel, said, scripted
 from tests.fakes.walk import Walk
+from workers.pipeline.attempt import attempt
 from workers.pipeline.plan import plan
 from workers.pipeline.research_purse import ResearchPurse
 
@@ -133,7 +134,7 @@ def test_a_step_that_is_tried_again_is_charged_once(redis_url: str, folder: Path
     lost = ResearchPurse(walk.tools, stored)
     assert lost.round(1)
     assert all(lost.call(number) for number in (1, 2))
-    plan(walk.tools, "job_1/plan")
+    assert attempt(walk.tools, "job_1/plan", plan) == "left"
     assert used(walk) == {"calls": 2, "rounds": 1}
 
 
