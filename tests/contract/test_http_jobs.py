@@ -143,7 +143,7 @@ def test_one_key_is_one_job(http: httpx.Client, redis: Redis):
     assert first.json()["id"] == again.json()["id"]
     assert again.headers["idempotency-replayed"] == "true"
     assert "idempotency-replayed" not in first.headers
-    assert redis.llen("ss:mq:plan") == 1
+    wait_until(lambda: redis.llen("ss:mq:plan") == 1)
     other = submit(http, {"query": "zz9secret"}, headers=headers)
     assert (other.status_code, other.json()["detail"]["code"]) == (409, "idempotency_conflict")
     assert "zz9secret" not in other.text

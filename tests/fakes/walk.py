@@ -50,8 +50,9 @@ class OwnPool:
         """Nothing to end."""
 
 
-def settings_for(redis_url: str, hosts: dict[str, str]) -> Settings:
+def settings_for(redis_url: str, hosts: dict[str, str], **changes: Any) -> Settings:
     return load(
+        **changes,
         redis_url=redis_url,
         loopback={"only": True, "hosts": hosts},
         politeness={"loopback_interval_s": 0.02},
