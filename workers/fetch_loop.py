@@ -29,7 +29,7 @@ from workers.toolbox import Bell, Toolbox, open_toolbox
 _log = structlog.get_logger("workers.fetch_loop")
 
 _IDLE_S = 1.0  # a wake-up that got lost costs at most this
-_SOONEST_S = 0.001
+_EARLY_MS = 2
 _REAP_S = 1.0
 _LISTEN_MS = 10_000
 _STORE_RETRY_S = 0.5
@@ -122,11 +122,13 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 def patience_s(next_in_ms: int, want: int) -> float:
     """Return for how many seconds to wait for news after a turn that claimed nothing, when `want` might have been.
 
-    Until the next host is due; but who can take no more is not helped by a host that is due, only by an end in flight.
+    Until shortly before the next host is due: the store counts whole milliseconds, and who slept takes one to wake. A turn
+    or two too many cost less than a host that stands idle. But who can take no more is not helped by a host that is due,
+    only by an end in flight.
     """
     if next_in_ms < 0 or want <= 0:
         return _IDLE_S
-    return min(max(next_in_ms / 1000, _SOONEST_S), _IDLE_S)
+    return min(max(next_in_ms - _EARLY_MS, 0) / 1000, _IDLE_S)
 
 
 def rested(completion: Completion, ended_s: float, now_s: float) -> Completion:

@@ -10,9 +10,10 @@ from workers.fetch_loop import patience_s, rested
     ("next_in_ms", "want", "expected"),
     [
         (-1, 5, 1.0),  # nothing is queued: news will say
-        (400, 5, 0.4),
+        (400, 5, 0.398),
         (9_000, 5, 1.0),
-        (0, 5, 0.001),  # another worker was faster; perhaps more is due
+        (2, 5, 0.0),  # it takes as long to wake
+        (0, 5, 0.0),  # another worker was faster; perhaps more is due
         (0, 0, 1.0),  # everything is in flight: a host that is due must wait for an end
         (400, 0, 1.0),
     ],
