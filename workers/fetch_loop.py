@@ -122,9 +122,8 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 def patience_s(next_in_ms: int, want: int) -> float:
     """Return for how many seconds to wait for news after a turn that claimed nothing, when `want` might have been.
 
-    Until shortly before the next host is due: the store counts whole milliseconds, and who slept takes one to wake. A turn
-    or two too many cost less than a host that stands idle. But who can take no more is not helped by a host that is due,
-    only by an end in flight.
+    Until shortly before the next host is due: the store counts whole milliseconds, and who slept takes one to wake. A
+    turn or two too many cost less than a host that stands idle. But who can take no more waits for an end in flight.
     """
     if next_in_ms < 0 or want <= 0:
         return _IDLE_S
