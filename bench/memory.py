@@ -3,8 +3,8 @@
 After a warm-up, in which the caches of all processes fill and the timers of the first messages run out (a worker keeps
 one for each until its limit of time, 108 s, so that until then it grows), two batches of jobs through the gateway; the
 slope is that of the resident memory of all processes of a part over three readings. Results live a minute and cached
-replies less (settings), so the keys can be counted again when all of it is over. What has a life time of a day, whatever
-the settings, is counted apart.
+replies less (settings), so the keys can be counted again when all of it is over. What has a life time of a day,
+whatever the settings, is counted apart.
 
     python -m bench.memory [--quick]
 """
