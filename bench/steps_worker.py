@@ -15,7 +15,7 @@ from bench.place import popped, running
 from infra.broker import broker_url
 from infra.settings import load
 from workers.celery_app import make_app
-from workers.pipeline.attempt import Leave, Next, Rest, attempt
+from workers.pipeline.attempt import Leave, Next, Rest, Step, attempt
 from workers.toolbox import Toolbox, open_toolbox
 
 _QUEUE = "bench-steps"
@@ -57,15 +57,15 @@ def reduce(step_id: str) -> None:
     attempt(_tools(), step_id, _join)
 
 
-def _part(tools: Toolbox, step_id: str) -> Next:
-    job, _crawl, number = step_id.split("/")
+def _part(tools: Toolbox, step: Step) -> Next:
+    job, _crawl, number = step.id.split("/")
     tools.redis.hset(f"{job}:parts", number, 1)
     tools.ring(f"{job}/reduce")
     return Leave()
 
 
-def _join(tools: Toolbox, step_id: str) -> Next:
-    job = step_id.split("/", maxsplit=1)[0]
+def _join(tools: Toolbox, step: Step) -> Next:
+    job = step.job_id
     wanted, found = tools.redis.get(f"{job}:wanted"), tools.redis.hlen(f"{job}:parts")
     if found < int(wanted or 0):
         return Rest(_RECHECK_MS)
@@ -84,9 +84,7 @@ def worker(redis_url: str) -> Iterator[Callable[[int, str], None]]:
 
     def start(parts: int, job: str) -> None:
         tools.redis.set(f"{job}:wanted", parts, ex=_TTL_S)
-        for number in range(parts):
-            tools.start(f"{job}/crawl/{number}", "crawl")
-        tools.start(f"{job}/reduce", "reduce")
+        tools.start([*(f"{job}/crawl/{number}" for number in range(parts)), f"{job}/reduce"])
 
     with running("steps-worker", command, BENCH_REDIS_URL=redis_url):
         start(1, "bench:warm")
