@@ -5,7 +5,6 @@ disk: the worker that has the folder carries it out. The job has an owner of its
 nobody can be: what is kept, asked and handed in is at no address of a job. It counts on the tenant's quotas.
 """
 
-import hashlib
 from typing import Final
 
 import msgspec
@@ -29,6 +28,7 @@ from signal_search.contracts.research import ResearchRequest, ScopeKey
 from signal_search.errors import Conflict, Forbidden, Invalid, NotFound, Refused, StoreFailed
 from signal_search.receipts import sealed
 
+from api_gateway.owners import commands_owner
 from api_gateway.submission import Caller
 from infra.tokens import Principal
 
@@ -81,9 +81,8 @@ def _check_name(principal: Principal, field: str, said: str) -> None:
 
 
 def owned(caller: Caller, scope: ScopeKey) -> Caller:
-    """Return the caller with the owner of commands to a scope: a name that has more than a tenant's name may have."""
-    named = msgspec.json.encode((caller.tenant, scope))
-    return structs.replace(caller, commands=f"memory:{hashlib.sha256(named).hexdigest()}")
+    """Return the caller as who gives commands to a scope and takes their answers."""
+    return structs.replace(caller, commands=commands_owner(caller.tenant, scope))
 
 
 def answer_in(raw: bytes) -> MemoryAnswer:

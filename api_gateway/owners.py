@@ -79,5 +79,13 @@ def scope_of(request: AnyRequest) -> ScopeKey | None:
 @lru_cache(maxsize=1024)
 def owner_of(tenant: str, scope: ScopeKey | None) -> str:
     """Return the owner of a tenant's jobs in a scope (None: in any); no tenant's name has a colon."""
-    named = msgspec.json.encode((tenant, scope))
-    return f"research:{hashlib.sha256(named).hexdigest()}"
+    return f"research:{_digest(tenant, scope)}"
+
+
+def commands_owner(tenant: str, scope: ScopeKey) -> str:
+    """Return the owner of a tenant's commands to the memory of a scope, whom no reader is by its grants."""
+    return f"memory:{_digest(tenant, scope)}"
+
+
+def _digest(tenant: str, scope: ScopeKey | None) -> str:
+    return hashlib.sha256(msgspec.json.encode((tenant, scope))).hexdigest()

@@ -23,7 +23,7 @@ from signal_search.contracts.budget import Amounts, Dimension
 from signal_search.errors import Broken
 from typing_extensions import override
 
-from budget.ledger import REMEMBER_MS, Balance, Held, Short
+from budget.ledger import REMEMBER_MS, Balance, Held, Short, Want
 from budget.memory_ledger import MemoryLedger
 from budget.redis_ledger import RedisLedger
 from infra.clock import FixedClock
@@ -102,13 +102,19 @@ class LedgerTwins(RuleBasedStateMachine):
             if self.spent[level, name] + self.held(level, name) > limits[name]:
                 self.over.add((level, name))
 
-    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=leases)
-    def reserve(self, hold: str, names: list[str], cost: Amounts, lease: int) -> None:
+    @rule(hold=hold_ids, names=some_levels, cost=amounts, lease=leases, together=st.booleans())
+    def reserve(
+        self, hold: str, names: list[str], cost: Amounts, lease: int, *, together: bool = False
+    ) -> None:
         known = {each for each in names if each in self.leaves}
         for each in list(self.holds):
             self.drop_expired(each)
         short = self.shortage(names, cost)
-        answer = self.both("reserve", hold, names, cost, lease_ms=lease, now_ms=self.now)
+        if together:
+            want = Want(hold_id=hold, levels=names, cost=cost, lease_ms=lease)
+            [answer] = self.both("reserve_all", [want], now_ms=self.now)
+        else:
+            answer = self.both("reserve", hold, names, cost, lease_ms=lease, now_ms=self.now)
         if self.ended.get(hold, 0) > self.now:
             assert isinstance(answer, Held)
         elif hold in self.holds:
