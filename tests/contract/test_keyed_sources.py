@@ -173,7 +173,7 @@ def test_a_named_source_without_its_key_is_not_configured(
 def test_the_pages_that_a_model_names_are_evidence_not_its_words(
     redis: Redis, redis_url: str, loopback: LoopbackWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of them, so that it is no luck which two would have been enough."""
+    """All of them are fetched, since no nine agree: else it were luck which two would have been enough."""
     monkeypatch.setenv("GROK_API_KEY", "xai-Zq7k9Wm2XbT4vN")
     walk = Walk(walk_settings(redis_url, hosts(loopback.port), stop={"agreement": 9}))
     walk.ask(QUESTION, "grok")

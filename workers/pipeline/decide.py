@@ -52,7 +52,7 @@ def decide(
     wanted = [] if is_last else follow_ups(view, rules, is_dry=_dryness(view, documents, rules))
     at = Moment(now_ms, is_last, frozenset(call_of(each.fetch_id) for each in wanted))
     evidence = assess(view, documents, rules, at)
-    stop_rules = stop_rules_for(view, rules)
+    stop_rules = stop_rules_for(view, rules, evidence.sites)
     following = _following(view, evidence, stop_rules)
     evidence = replace(evidence, unmade=len(wanted) + len(following))
     verdict = stop_or_go(evidence, stop_rules, plan.language)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from infra.settings import Settings
 from scoring.claims.rules import VerifyRules
+from scoring.identity import site_of
 from scoring.sba import SbaRules
 from scoring.stop_rule import StopRules
 from workers.pipeline.state import JobView
@@ -57,22 +58,34 @@ def snapshot(settings: Settings) -> Rules:
     )
 
 
-def stop_rules_for(view: JobView, rules: Rules) -> StopRules:
-    """Return the stop rule's figures for a job: no more agreement than it has sources to give, and a whole round quiet.
+def stop_rules_for(view: JobView, rules: Rules, heard_sites: int) -> StopRules:
+    """Return the stop rule's figures for a job: no more agreement than there are voices, and a whole round quiet.
 
     A round of many calls is not over because the first few of them, all to one source, brought nothing.
+    `heard_sites`: the independent sites among the documents so far.
     """
-    sources = len({each.call.source_id for each in view.calls.values()})
+    voices = max(1, heard_sites, _voices(view))
     asked = sum(not each.call.shared for each in view.active_calls())
     stop = rules.stop
     return replace(
         stop,
-        agreement=max(1, min(stop.agreement, sources)),
-        min_sources=max(1, min(stop.min_sources, sources)),
+        agreement=min(stop.agreement, voices),
+        min_sources=min(stop.min_sources, voices),
         quiet_arrivals=max(stop.quiet_arrivals, asked),
         quiet_arrivals_wide=max(stop.quiet_arrivals_wide, asked),
         saturated_arrivals=max(stop.saturated_arrivals, asked),
     )
+
+
+def _voices(view: JobView) -> int:
+    """Return how many can say the same: each source, or, where one leads on to pages, the sites of those pages."""
+    sources = {each.call.source_id for each in view.calls.values()}
+    pages = {
+        site_of(each.queued.request.url)
+        for each in view.fetches()
+        if each.queued is not None and each.queued.request.kind == "page"
+    }
+    return max(len(sources), len(pages))
 
 
 def to_log(rules: Rules) -> dict[str, object]:

@@ -213,6 +213,40 @@ def test_two_sites_that_agree_end_a_narrow_search_while_others_are_open() -> Non
     assert decision.evidence.outstanding == 1
 
 
+ONE_ENGINE = (PlannedCall(id="q1.engine", source_id="engine", question_id="q1"),)
+SAYS_IT = "Mount Ansel is 2114 metres high. Its slopes are steep. Its lakes are deep and cold."
+
+
+def pages_of_one_engine(*urls: str, arrived: int) -> Decision:
+    """One engine led on to pages at these addresses; the first `arrived` of them came, and all say the same height."""
+    log = [started("q1.engine", 1), queued("q1.engine#1", "https://api.engine.net/", kind="api")]
+    log.append(finished("q1.engine#1", requests=tuple(a_request(url=each) for each in urls)))
+    log += [queued(f"q1.engine#1.{at}", url, kind="page") for at, url in enumerate(urls, 1)]
+    log += [finished(f"q1.engine#1.{at}", f"d{at}") for at in range(1, arrived + 1)]
+    documents = {
+        f"d{at}": a_document(
+            doc_id=f"d{at}", url=url, site=url.split("/")[2], text=SAYS_IT + f" Page {at}."
+        )
+        for at, url in enumerate(urls, 1)
+    }
+    return decided(*log, documents=documents, calls=ONE_ENGINE)
+
+
+@pytest.mark.parametrize("arrived", [1, 2])
+def test_the_pages_of_one_engine_are_as_many_voices_as_their_sites(arrived: int) -> None:
+    """One engine is no single voice: two of the sites that it names have to agree, as two sources have to."""
+    names = ("one", "two", "three")
+    decision = pages_of_one_engine(*(f"https://{each}.org/" for each in names), arrived=arrived)
+    assert decision.evidence.outstanding == 3 - arrived
+    assert reason(decision) is (None, StopReason.AGREEMENT)[arrived - 1]
+
+
+def test_pages_of_one_site_are_one_voice() -> None:
+    """Nothing could agree with the first of them."""
+    decision = pages_of_one_engine("https://one.org/a", "https://one.org/b", arrived=1)
+    assert (reason(decision), decision.evidence.outstanding) == (StopReason.AGREEMENT, 1)
+
+
 # --- the same for every order -----------------------------------------------------------------------------------------
 
 
