@@ -14,7 +14,7 @@ import zstandard
 from redis import Redis
 from signal_search.contracts.job import AnyRequest
 from signal_search.contracts.outcome import AnyResult, decode_result
-from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
+from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs, Tier
 from signal_search.contracts.result import Result
 from signal_search.contracts.source import FetchOutcome, Request
 from signal_search.contracts.trace import Entry
@@ -86,11 +86,13 @@ class Walk:
         self.keep_looking = False  # for steps whose time has come, as the reconciler does
         self.tools: Toolbox = open_toolbox(settings, lambda *bell: self.bells.append(bell))
 
-    def ask(self, query: str, *only: str, job_id: str = "job_1") -> None:
+    def ask(self, query: str, *only: str, job_id: str = "job_1", tier: Tier | None = None) -> None:
+        """Submit a question to these sources. At L0 the first page that answers ends the job: name a `tier` above it
+        where a test needs what several pages say.
+        """
         now_ms = self.tools.clock.now_ms()
-        request = RetrieveRequest(
-            query=query, constraints=Constraints(source_prefs=SourcePrefs(only=only))
-        )
+        wanted = Constraints(source_prefs=SourcePrefs(only=only), required_tier=tier)
+        request = RetrieveRequest(query=query, constraints=wanted)
         spec = a_job(id=job_id, request=request, created_at_ms=now_ms, deadline_ms=now_ms + 60_000)
         self.tools.store.create(spec)
         self.tools.start([f"{job_id}/plan"])
