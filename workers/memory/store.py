@@ -70,7 +70,8 @@ class MemoryStore:
     ) -> ResearchMemory:
         """Put a memory into another state and return it; the same `event_key` again changes nothing.
 
-        A research case is published only with an approved package whose receipt says that it passed.
+        A research case is published only with an approved package whose receipt says that it passed, asked for since
+        the case was last changed.
 
         Raises:
             NotFound: `memory_not_found`. Invalid: `actor` is blank.
@@ -243,8 +244,17 @@ def has_event(db: sqlite3.Connection, memory_id: str, event_key: str) -> bool:
 
 
 def _is_approved(db: sqlite3.Connection, memory_id: str) -> bool:
+    """Return whether a package that was asked for since the last change of the text is approved and passed.
+
+    What was written after the approval was asked for is not what somebody approved.
+    """
     sql = (
         "SELECT 1 FROM verification_runs AS r JOIN approval_packages AS p ON p.package_id = r.package_id"
+        " JOIN research_audit AS asked ON asked.memory_id = p.case_memory_id"
+        " AND asked.action = 'approval_package_saved'"
+        " AND json_extract(asked.details, '$.package_id') = p.package_id"
         " WHERE p.case_memory_id = ? AND p.status = 'approved' AND r.status = 'passed'"
+        " AND asked.audit_id > (SELECT coalesce(max(audit_id), 0) FROM research_audit"
+        " WHERE memory_id = p.case_memory_id AND action = 'saved')"
     )
     return db.execute(sql, (memory_id,)).fetchone() is not None

@@ -176,6 +176,22 @@ def test_a_case_is_published_by_approval_and_receipt_alone(
     ]
 
 
+def test_an_approval_is_of_the_text_as_it_stood(store: MemoryStore, asked: Asked) -> None:
+    """Who may write could else have something harmless approved and publish another text under its name."""
+    Approvals(store).decide(asked.package.package_id, "approved", approver="bob")
+    Receipts(store).take(a_receipt(asked))
+    changed = a_memory("case", "beta", SCOPE, kind=MemoryKind.RESEARCH_CASE)
+    store.save(changed, actor="ann")
+    store.move("case", S.VERIFIED, actor="ann")
+    with pytest.raises(Conflict) as refused:
+        store.move("case", S.PUBLISHED, actor="ann")
+    assert refused.value.code == "approval_missing"
+    again = Approvals(store).ask("case", {"b": 2}, requester="ann", risk="low")
+    Approvals(store).decide(again.package.package_id, "approved", approver="bob")
+    Receipts(store).take(a_receipt(again))
+    assert store.move("case", S.PUBLISHED, actor="ann").content == "beta"
+
+
 def test_nothing_secret_is_in_audit_or_package(store: MemoryStore, asked: Asked) -> None:
     Approvals(store).decide(asked.package.package_id, "approved", approver="bob")
     Receipts(store).take(a_receipt(asked))
