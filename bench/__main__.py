@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller sizes, and no site crawls")
     asked = parser.parse_args()
     names = [asked.only] if asked.only else [*ALONE, *SHARING, *(() if asked.quick else OTHERS)]
-    results = {
+    results: dict[str, Any] = {
         "date": today(),
         "machine": machine(),
         "versions": {

@@ -4,7 +4,7 @@ Pages are read with lxml here and not with the product's extraction; letters are
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from signal_search.contracts.finding import Claim, Verdict
@@ -84,7 +84,7 @@ def plain(text: str) -> str:
     return _BLANK.sub("", text)
 
 
-def totals(rows: list[Mapping[str, object]]) -> dict[str, object]:
+def totals(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Add up the figures of the questions: numbers are summed, lists counted."""
     names = [name for name in rows[0] if name != "question"] if rows else []
     return {"n": len(rows)} | {name: sum(_amount(row[name]) for row in rows) for name in names}

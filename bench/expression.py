@@ -8,8 +8,8 @@ here; where one cannot be had its rows say so.
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 from signal_search.contracts.scorer import LANGUAGE, ScorerProgram
 
@@ -37,7 +37,8 @@ class Columns:
     """Features as given, each column taken from the rows once: what the product's own features do."""
 
     def __init__(self, given: Sequence[Row]) -> None:
-        self._given = given
+        # A row is a dictionary: its features are asked for by name.
+        self._given = cast("Sequence[Mapping[str, float | None]]", given)
         self._known: dict[str, list[float | None]] = {}
 
     def column(self, name: str, wanted: Sequence[int]) -> list[float | None]:

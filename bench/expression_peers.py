@@ -1,4 +1,4 @@
-"""The peers of the scoring language, in a process and environment of their own: `python bench/expression_peers.py N`.
+"""The peers of the scoring language, in a process and environment of their own: `python -m bench.expression_peers N`.
 
 Each is given the candidates as Python values, parses the program once, and filters, scores and sorts. Prints one JSON
 document: for each peer and program the processor time of the best run and the order that came out.
@@ -17,7 +17,8 @@ import cel
 import celpy
 import simpleeval
 from celpy import celtypes
-from expression_programs import CLASSIC, MAXIMAL, Row, rows
+
+from bench.expression_programs import CLASSIC, MAXIMAL, Row, rows
 
 Run = Callable[[list[Row]], list[int]]
 

@@ -6,9 +6,21 @@ the peers' process reads this file too.
 
 import math
 import random
+from typing import TypedDict
 
-Row = dict[str, float | None]
 Ordered = tuple[tuple[int, ...], tuple[float, ...]]
+
+
+class Row(TypedDict):
+    """A candidate's features; None where it is not known."""
+
+    lexical: float
+    phrase: float
+    citations: float | None
+    year: float | None
+    age_years: float | None
+    source_count: float
+
 
 CLASSIC = ("lexical >= 0.5", "lexical * exp(-coalesce(age_years, 10) / 2)")
 

@@ -12,16 +12,24 @@ from typing import Any, NoReturn
 Row = dict[str, Any]
 
 COLUMNS = ("measure", "n", "ours", "peer", "ratio", "bar", "met")
+_LEAST = 2  # of what gaps and shares are counted between
 _NUMBERS = ("n", "ours", "peer", "ratio")
 
 
+def is_least() -> bool:
+    """Tell whether all that was asked for is to see the bench run: its figures say nothing."""
+    return "--least" in sys.argv
+
+
 def is_quick() -> bool:
-    """Tell whether the smaller sizes were asked for."""
-    return "--quick" in sys.argv
+    """Tell whether smaller sizes were asked for."""
+    return "--quick" in sys.argv or is_least()
 
 
 def size(full: int, quick: int) -> int:
-    """Return how much to do: `quick` when the bench was started with --quick."""
+    """Return how much to do: `quick` when the bench was started with --quick, a tenth of that with --least."""
+    if is_least():
+        return min(quick, max(_LEAST, quick // 10))
     return quick if is_quick() else full
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 K = 100
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -28,6 +28,20 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def pairs(text: str) -> str:
     """Return a text with pairs of Chinese characters as words."""
     return " ".join(first + second for first, second in zip(text, text[1:], strict=False))
+
+
+class Index(Protocol):
+    """What every peer can do: made in a folder, for Chinese or not."""
+
+    def __init__(self, folder: str, is_chinese: bool) -> None: ...
+
+    def add(self, documents: list[tuple[str, str]]) -> None:
+        """Add (name, text), so that the next search finds them."""
+        ...
+
+    def search(self, query: str) -> list[str]:
+        """Return up to K names, best first."""
+        ...
 
 
 class Fts5:
@@ -56,7 +70,7 @@ class Fts5:
 
 
 class Bm25s:
-    def __init__(self, _folder: str, is_chinese: bool) -> None:
+    def __init__(self, folder: str, is_chinese: bool) -> None:
         import bm25s
         import Stemmer
 
@@ -119,7 +133,7 @@ class Tantivy:
         return [searcher.doc(address)["name"][0] for _score, address in hits]
 
 
-PEERS = {"fts5": Fts5, "bm25s": Bm25s, "tantivy": Tantivy}
+PEERS: dict[str, type[Index]] = {"fts5": Fts5, "bm25s": Bm25s, "tantivy": Tantivy}
 
 
 def run(peer: str, folder: Path) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import lxml.html
 from signal_search.client import Client
 from signal_search.contracts.result import Result
+from typing_extensions import override
 
 from infra.settings import load
 from infra.stack import Parts, Stack
@@ -40,6 +41,7 @@ class Site(SimpleHTTPRequestHandler):
     forbidden: list[str] = []
     protocol_version = "HTTP/1.1"
 
+    @override
     def do_GET(self) -> None:
         self.seen.append((time.monotonic(), self.path))
         if self.path != "/robots.txt":
@@ -52,6 +54,7 @@ class Site(SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
+    @override
     def log_message(self, *_args: Any) -> None:
         """Say nothing; the log is `seen`."""
 

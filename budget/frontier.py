@@ -47,13 +47,15 @@ class Offer(Struct, frozen=True, kw_only=True):
 class Placed(Struct, frozen=True, kw_only=True):
     """What became of an offer. ready_in_ms: a lower bound for when its turn comes (late: what it would have needed).
 
-    until_ms: when a suspended host opens again. reply: the stored reply of a cached request.
+    until_ms: when a suspended host opens again. reply: the stored reply of a cached request. is_owner: it was fetched
+    for this very waiter, who owned it then and pays for it, however often it asks.
     """
 
     disposition: Disposition
     ready_in_ms: int = 0
     until_ms: int | None = None
     reply: bytes = b""
+    is_owner: bool = False
 
 
 class Claim(Struct, frozen=True, kw_only=True):

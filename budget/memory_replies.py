@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from budget.frontier import Completion
+from budget.frontier import Completion, Offer, Placed
 from budget.memory_order import Order
 
 
@@ -12,6 +12,7 @@ class _Reply(Struct):
     body: bytes
     fresh_until_ms: int
     kept_until_ms: int
+    owner: str
 
 
 class MemoryReplies:
@@ -26,19 +27,23 @@ class MemoryReplies:
     def store(self, done: Completion, waiters: Sequence[str], now_ms: int) -> None:
         """Replace the reply; who was given an earlier one keeps its right until that ends."""
         kept_until_ms = now_ms + max(done.fresh_ms + done.stale_ms, done.keep_ms)
-        self._replies[done.uid] = _Reply(done.reply, now_ms + done.fresh_ms, kept_until_ms)
+        owner = waiters[0] if waiters else ""
+        self._replies[done.uid] = _Reply(done.reply, now_ms + done.fresh_ms, kept_until_ms, owner)
         given = _after(self._given.get(done.uid, {}), now_ms)
         given.update(dict.fromkeys(waiters, now_ms + done.keep_ms))
         self._given[done.uid] = given
         self._ends.put(done.uid, max(kept_until_ms, *given.values(), 0))
         self.forget(now_ms)
 
-    def has(self, uid: str, waiter: str, now_ms: int) -> bool:
-        """Say whether there is a reply that is fresh or was given to this waiter."""
-        reply = self._replies.get(uid)
+    def placed(self, offer: Offer, now_ms: int) -> Placed | None:
+        """Return the answer from a reply that is fresh or was given to this waiter, if there is one."""
+        reply = self._replies.get(offer.uid)
         if reply is None or now_ms >= reply.kept_until_ms:
-            return False
-        return now_ms < max(reply.fresh_until_ms, self._given[uid].get(waiter, 0))
+            return None
+        if now_ms >= max(reply.fresh_until_ms, self._given[offer.uid].get(offer.waiter, 0)):
+            return None
+        is_owner = reply.owner == offer.waiter
+        return Placed(disposition="cached", reply=reply.body, is_owner=is_owner)
 
     def get(self, uid: str, now_ms: int) -> bytes | None:
         """Return the reply while it is kept."""

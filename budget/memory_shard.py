@@ -38,9 +38,9 @@ class MemoryShard:
 
     def offer(self, offer: Offer, now_ms: int) -> tuple[Placed, bool]:
         """Return what became of an offer, and whether something new was queued."""
-        if self._replies.has(offer.uid, offer.waiter, now_ms):
-            reply = self._replies.get(offer.uid, now_ms) or b""
-            return Placed(disposition="cached", reply=reply), False
+        cached = self._replies.placed(offer, now_ms)
+        if cached is not None:
+            return cached, False
         if offer.uid in self._leases:
             return Placed(disposition=self._join(offer)), False
         return self._place(offer, now_ms)

@@ -40,15 +40,16 @@ def completion_arguments(done: Completion) -> tuple[Argument, ...]:
 
 def read_placed(reply: object) -> list[Placed]:
     """Return the answers to offers, in their order."""
-    rows = cast("list[tuple[bytes, int, int] | tuple[bytes, int, int, bytes]]", reply)
+    rows = cast("list[tuple[bytes, int, int] | tuple[bytes, int, int, bytes, int]]", reply)
     return [
         Placed(
             disposition=cast("Disposition", name.decode()),
             ready_in_ms=ready_in_ms,
             until_ms=_present(until_ms),
-            reply=body[0] if body else b"",
+            reply=cast("bytes", cached[0]) if cached else b"",
+            is_owner=bool(cached) and cached[1] == 1,
         )
-        for name, ready_in_ms, until_ms, *body in rows
+        for name, ready_in_ms, until_ms, *cached in rows
     ]
 
 

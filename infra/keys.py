@@ -28,7 +28,7 @@ A tag in braces keeps together what one script touches, so that the keys may liv
 | ss:{f:SHARD}:load | hash | pending requests in all, waiters by job | gone when nothing is pending |
 | ss:{f:SHARD}:floor | string | no host is asked before this time | the hold + 60 s |
 | ss:{f:SHARD}:fence | string | number of claims ever made | none; one per shard |
-| ss:{f:SHARD}:reply:UID | hash | the reply, and until when it is fresh | delivery, or freshness and what follows |
+| ss:{f:SHARD}:reply:UID | hash | reply, owner, until when it is fresh | delivery, or freshness and what follows |
 | ss:{f:SHARD}:given:UID | zset | waiter by until when the reply is kept for it | delivery |
 | ss:frontier:wake | channel | a shard that has something new | - |
 | ss:{b}:level:LEVEL | string | limit, used and held by dimension, packed | as opened |

@@ -1,11 +1,13 @@
 """What `celery -A workers.worker worker` runs: the tasks, and beside them the reconciler and the polite fetchers."""
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from signal_search.errors import Invalid
 
 from infra.logging import configure, name_process
 from infra.settings import current
-from scoring.text import tokens
 from workers.celery_app import (
     Background,
     Ending,
@@ -17,6 +19,7 @@ from workers.celery_app import (
 )
 from workers.last_call import LastCall
 from workers.reconciler import Reconciler
+from workers.rehearsal import rehearse
 from workers.tasks import app, hand_back, publisher, ring, toolbox
 
 if TYPE_CHECKING:
@@ -27,8 +30,8 @@ __all__ = ["app"]
 _settings = current()
 configure(_settings.log)
 if _settings.worker_role in {"reduce", "all"}:
-    # Reads the Chinese dictionary before the pool forks: one copy for all, and no job waits for it.
-    tokens("暖")
+    with suppress(Invalid):  # of the settings; it is said where the tools are opened
+        rehearse(_settings)  # before the pool forks: one copy for all, and no job waits for it
 
 
 class _Parts:

@@ -1,7 +1,7 @@
 -- Queues requests, joins them to identical ones or answers from the stored replies.
 -- KEYS: 1 the shard's prefix
 -- ARGV: 1 now_ms, 2 wake channel, 3-5 caps (host, job, total), then per offer: uid, host, payload, job, waiter, deadline_ms, pause_ms, 1/weight
--- Returns: per offer {disposition, ready_in_ms, until_ms or -1, the reply of a cached one}
+-- Returns: per offer {disposition, ready_in_ms, until_ms or -1}; a cached one's with {..., the reply, 1 if it was fetched for this waiter}
 local CAP_HOST, CAP_JOB, CAP_TOTAL = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local woken = false
 
@@ -60,7 +60,10 @@ local function create(o, m)
 end
 
 local function place(o)
-  if is_cached(o) then return {'cached', 0, -1, redis.call('HGET', key('reply', o.uid), 'body')} end
+  if is_cached(o) then
+    local v = redis.call('HMGET', key('reply', o.uid), 'body', 'owner')
+    return {'cached', 0, -1, v[1], v[2] == o.waiter and 1 or 0}
+  end
   if redis.call('ZSCORE', LEASES, o.uid) then
     add_waiter(o)
     return {name_of(o), 0, -1}

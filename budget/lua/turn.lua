@@ -10,7 +10,7 @@ local function store(uid, reply, fresh_ms, keep_ms, stale_ms, waiters)
   redis.call('ZREMRANGEBYSCORE', given, '-inf', now)
   local life = math.max(fresh_ms + stale_ms, keep_ms)
   if life <= 0 then return end
-  redis.call('HSET', name, 'body', reply, 'fresh', now + fresh_ms)
+  redis.call('HSET', name, 'body', reply, 'fresh', now + fresh_ms, 'owner', waiters[1] or '')
   redis.call('PEXPIRE', name, life)
   if keep_ms <= 0 or #waiters == 0 then return end
   for _, waiter in ipairs(waiters) do redis.call('ZADD', given, now + keep_ms, waiter) end

@@ -324,11 +324,34 @@ def test_a_stale_reply_is_kept_for_who_waited_for_it(stage: Stage) -> None:
     stage.offer(job="j1")
     stage.complete(stage.claim(), fresh_ms=0, keep_ms=300_000)
     stage.now += 299_999
-    assert stage.offer(job="j1") == Placed(disposition="cached", reply=b"\xffreply of u1")
+    reply = b"\xffreply of u1"
+    assert stage.offer(job="j1") == Placed(disposition="cached", reply=reply, is_owner=True)
     assert stage.jobs.reply("u1", "a.test") == b"\xffreply of u1"
     assert stage.offer(job="j2").disposition == "queued"
     stage.now += 1
     assert stage.offer(job="j1").disposition == "joined"
+
+
+def test_only_the_owner_is_told_that_a_reply_was_fetched_for_it(stage: Stage) -> None:
+    stage.offer(job="j1")
+    stage.offer(job="j2")
+    claim = stage.claim()
+    stage.offer(job="j3")
+    stage.cancel("j1", "u1")
+    (delivery,) = stage.complete(claim)
+    assert delivery.owner == "j2|f1"
+    asked = {job: stage.offer(job=job) for job in ("j1", "j2", "j3")}
+    assert {each.disposition for each in asked.values()} == {"cached"}
+    assert [job for job, each in asked.items() if each.is_owner] == ["j2"]
+    assert not stage.offer(job="j2", fetch="f2").is_owner
+
+
+def test_a_reply_that_nobody_waited_for_has_no_owner(stage: Stage) -> None:
+    stage.offer(job="j1")
+    claim = stage.claim()
+    stage.cancel("j1", "u1")
+    stage.complete(claim)
+    assert stage.offer(job="j1") == Placed(disposition="cached", reply=b"\xffreply of u1")
 
 
 def test_a_second_fetch_leaves_the_first_waiters_their_right(stage: Stage) -> None:

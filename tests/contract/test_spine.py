@@ -479,6 +479,21 @@ def test_a_reply_that_was_completed_but_never_told_is_found_by_the_re_check(
     spine.drive()
     assert set(spine.fetched.values()) == {1}
     assert charged(spine.result()) == spine.used()
+
+
+def test_who_asks_again_for_what_was_fetched_for_it_pays_for_it(spine: Spine) -> None:
+    """The step of a call comes once more between the end of its request and the word of it."""
+    spine.submit()
+    spine.run_bells()
+    calls = [each.call_id for each in of_kind(spine, CallStarted)]
+    assert spine.fetch(tell=False) == len(calls) == 3
+    spine.tools.start([f"job_1/crawl/{each}" for each in calls])
+    spine.run_bells()
+    assert [each.paid for each in of_kind(spine, FetchFinished)] == [True, True, True]
+    spine.drive()
+    assert set(spine.fetched.values()) == {1}
+    assert charged(spine.result()) == spine.used()
+    assert spine.used()["fetches"] == 6  # as of the job that nothing disturbs
     assert spine.result().usage.fetches == 6
 
 

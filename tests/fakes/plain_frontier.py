@@ -23,6 +23,7 @@ class PlainReply:
     body: bytes
     fresh_ms: int
     kept_ms: int
+    owner: str
 
 
 class PlainFrontier:
@@ -78,6 +79,9 @@ class PlainFrontier:
     def offered(self, offer: Offer, placed: Placed, now: int) -> None:
         expected = self.disposition(offer, now)
         assert placed.disposition == expected or not expected
+        if placed.disposition == "cached":
+            reply = self.replies[offer.uid]
+            assert (placed.reply, placed.is_owner) == (reply.body, reply.owner == offer.waiter)
         if placed.disposition == "late":
             assert now + placed.ready_in_ms > offer.deadline_ms
         if placed.disposition == "suspended":
@@ -125,7 +129,9 @@ class PlainFrontier:
     def completed(self, done: Completion, now: int) -> tuple[str, ...]:
         waiters = self.requests.pop(done.uid).waiters
         kept_ms = now + max(done.fresh_ms + done.stale_ms, done.keep_ms)
-        self.replies[done.uid] = PlainReply(done.reply, now + done.fresh_ms, kept_ms)
+        self.replies[done.uid] = PlainReply(
+            done.reply, now + done.fresh_ms, kept_ms, owner=(waiters or [""])[0]
+        )
         self.given |= {(done.uid, each): now + done.keep_ms for each in waiters if done.keep_ms}
         if done.suspend_ms:
             until = now + done.suspend_ms

@@ -210,7 +210,8 @@ def _write_queued(tools: Toolbox, job_id: str, taken: Sequence[_Taken]) -> list[
             tools.ledger.release(f"{job_id}|{wanted.fetch_id}")
             tools.frontier.cancel(job_id, [_waiter(job_id, each.place)])
         elif each.outcome is not None:
-            paid = wanted.is_owner and each.outcome.status > 0
+            is_owner = wanted.is_owner or each.placed.is_owner
+            paid = is_owner and each.outcome.status > 0
             source_id = wanted.request.source_id
             told.append(Told(wanted.fetch_id, each.outcome, paid=paid, source_id=source_id))
     return told

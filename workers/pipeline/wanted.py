@@ -9,8 +9,8 @@ from signal_search.contracts.source import Request
 class Wanted:
     """`fetch_id` is `CALL#NUMBER`, unique in the job; relevance is how promising it is (1: asked for by the plan).
 
-    is_owner: it was queued for this job first, so the job pays for its reply; was_offered: it has its reply already,
-    only its request is missing in the log.
+    is_owner: the log says that it was queued for this job first, so the job pays for its reply; was_offered: it has its
+    reply already, only its request is missing in the log.
     """
 
     fetch_id: str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.report import meets, require, row, shown, table
+from bench.report import meets, require, row, shown, size, table
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,14 @@ def test_the_table_stands_in_columns():
         "violations  |    10 |              0 |       |        | <= 0   | yes",
         "kill matrix |       | see make chaos |       |        |        | -",
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [((), (500, 3)), (("--quick",), (80, 2)), (("--least",), (8, 2))],
+)
+def test_sizes(
+    asked: tuple[str, ...], expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["bench", *asked])
+    assert (size(500, 80), size(3, 2)) == expected
