@@ -162,8 +162,29 @@ def test_memory_alone_asks_nothing_else(redis_url: str, shelf: Shelf) -> None:
 def test_the_operators_model_never_judges_what_is_of_a_scope(redis_url: str, shelf: Shelf) -> None:
     model = {"agent_base_url": "http://model.test/v1", "agent_model": "any", "agent_api_key": "key"}
     spine = a_spine(redis_url, shelf, verify={"judge": "operator"}, search=model)
-    answered(spine, BOTH)
-    assert not [each for each in spine.entries() if isinstance(each, Judged)]
+    result = answered(spine, BOTH)
+    [noted] = [each for each in spine.entries() if isinstance(each, Judged)]
+    assert (noted.pairs, noted.verdicts, noted.error) == ((), (), "withheld")
+    assert "judge of the operator: withheld" in result.degradations
+    assert (result.usage.judge_requests, result.usage.model_tokens) == (0, 0)
+    assert spine.used() == charged(result)
+    reasons = {claim.reason for each in result.findings for claim in each.claims}
+    plain = a_spine(redis_url, shelf)
+    plain.redis.flushall()
+    expected = answered(plain, BOTH)  # as where nobody judges
+    assert reasons == {claim.reason for each in expected.findings for claim in each.claims}
+    assert (result.answer, expected.degradations) == (expected.answer, ())
+
+
+@pytest.mark.usefixtures("redis")
+def test_nothing_is_withheld_where_nothing_would_have_been_asked(
+    redis_url: str, shelf: Shelf
+) -> None:
+    """One voice has nothing that a judge could compare; and no judge is missed where none is set."""
+    model = {"agent_base_url": "http://model.test/v1", "agent_model": "any", "agent_api_key": "key"}
+    spine = a_spine(redis_url, shelf, verify={"judge": "operator"}, search=model)
+    result = answered(spine, asked("memory"))
+    assert not [each for each in result.degradations if each.startswith("judge")]
 
 
 @pytest.mark.usefixtures("redis")
