@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, structs
+from signal_search.contracts.memory_index import Indexed
 
 from infra.clock import Clock
 from workers.memory.credentials import Profile
@@ -29,18 +30,6 @@ class IndexLimits(Struct, frozen=True, kw_only=True):
     max_files: int = 20_000
     max_file_bytes: int = 2_000_000
     profile: Profile = "masked"
-
-
-class Synced(Struct, frozen=True, kw_only=True):
-    """What an indexing came to. skipped: files left out on purpose."""
-
-    files: int
-    lines: int
-    passages: int
-    added: int
-    removed: int
-    skipped: int
-    version: int
 
 
 class _Source(Struct, frozen=True):
@@ -95,7 +84,7 @@ def sync(
     embedder: Embedder | None = None,
     limits: IndexLimits | None = None,
     anew: bool = False,
-) -> Synced:
+) -> Indexed:
     """Make the index of `file` the state of the files below `root`, and return what changed.
 
     anew: every file is read into it again, with the vectors of this model whatever they were before.
@@ -179,7 +168,7 @@ def _with_vectors(passages: list[Passage], embedder: Embedder | None) -> list[Pa
     ]
 
 
-def _write(file: IndexFile, clock: Clock, change: _Change) -> Synced:
+def _write(file: IndexFile, clock: Clock, change: _Change) -> Indexed:
     with file.writing() as (db, header):
         sql = "SELECT chunk_id FROM chunks WHERE source_ref = ?"
         gone = [row[0] for path in change.stale for row in db.execute(sql, (path,)).fetchall()]
@@ -196,7 +185,7 @@ def _write(file: IndexFile, clock: Clock, change: _Change) -> Synced:
         rows = ((path, each.digest, each.modified_ms) for path, each in change.sources.items())
         db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?)", rows)
         written = changed(db, grown, built_at_ms=clock.now_ms(), model_id=model)
-    return Synced(
+    return Indexed(
         files=0,
         lines=0,
         passages=written.documents,
