@@ -29,7 +29,7 @@ class IndexFolder(
 class Indexed(Struct, frozen=True, kw_only=True):
     """What an indexing came to: files, lines and passages now, passages that were added and removed.
 
-    skipped: files left out on purpose; version: of the index, which grows with every change.
+    skipped: files left out on purpose; version: of the index; every comparison makes the next one.
     """
 
     files: int
