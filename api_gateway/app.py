@@ -46,6 +46,7 @@ ROUTES = [
     memories.show_memory,
     memories.show_audit,
     memories.move_memory,
+    memories.index_folder,
     approvals.approvals_options,
     approvals.ask_approval,
     approvals.list_approvals,

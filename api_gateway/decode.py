@@ -22,6 +22,7 @@ from signal_search.contracts.memory import (
     ReceiptRequest,
     StepRequest,
 )
+from signal_search.contracts.memory_index import IndexRequest
 from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePrefs
 from signal_search.contracts.research import ResearchConstraints, ResearchRequest, ScopeKey
 from signal_search.contracts.scorer import ScorerProgram
@@ -52,6 +53,7 @@ class _SurveyBody(SurveyRequest, frozen=True, kw_only=True, forbid_unknown_field
 _MEMORY_BODIES: Final = (
     MemoryDraft,
     StepRequest,
+    IndexRequest,
     ApprovalRequest,
     DecisionRequest,
     ReceiptRequest,

@@ -11,6 +11,7 @@ from signal_search.contracts.memory import (
     StepRequest,
     VerificationPage,
 )
+from signal_search.contracts.memory_index import Indexed, IndexRequest
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -27,6 +28,7 @@ STEP_NAMES = ("verify", "publish", "deprecate", "expire", "conflict", "revoke")
 
 _MEMORIES = "/v1/research/memories"
 _APPROVALS = "/v1/research/approvals"
+_INDEX = "/v1/research/index"
 _VERIFICATIONS = "/v1/research/verifications"
 _ID: Json = {"type": "string", "minLength": 1, "maxLength": 200}
 _KEY = header("Idempotency-Key", {"type": "string", "pattern": "^[ -~]{1,255}$"})
@@ -96,6 +98,15 @@ MEMORY_ENDPOINTS = (
             _KEY,
         ),
         answers={200: ResearchMemory},
+        refusals=_WRITING,
+    ),
+    Endpoint(
+        method="post",
+        path=_INDEX,
+        summary="Make the index of a scope the state of the folder that the settings name for it",
+        body=IndexRequest,
+        parameters=(_KEY,),
+        answers={200: Indexed},
         refusals=_WRITING,
     ),
     Endpoint(

@@ -23,6 +23,7 @@ from signal_search.contracts.memory import (
     StepRequest,
     VerificationPage,
 )
+from signal_search.contracts.memory_index import Indexed, IndexRequest
 from signal_search.contracts.query import RetrieveRequest
 from signal_search.contracts.research import (
     ApprovalPackage,
@@ -57,7 +58,7 @@ def _describe() -> Json:
     types += [SearchRequest, SearchResult, SurveyRequest, SurveyResult]
     types += [AdaptiveRequest, AdaptiveResult]
     types += [ResearchRequest, ResearchResult, ResearchMemory, ApprovalPackage, VerificationRun]
-    types += [MemoryDraft, MemoryPage, AuditTrail, StepRequest]
+    types += [MemoryDraft, MemoryPage, AuditTrail, StepRequest, IndexRequest, Indexed]
     types += [ApprovalRequest, ApprovalPage, DecisionRequest, ReceiptRequest, VerificationPage]
     _, schemas = msgspec.json.schema_components(types, schema_hook=_anything, ref_template=_REF)
     paths: dict[str, Json] = {}

@@ -12,7 +12,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class ResearchRoot(BaseModel):
-    """A folder whose files the grep channel reads for one scope."""
+    """The folder of a scope: what grep reads, and what the index is made of where no other folder is named."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

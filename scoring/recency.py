@@ -33,7 +33,8 @@ def recency(
         return Component(value=UNKNOWN, reason="publication date lies in the future")
     half_life = half_life_days.get(intent.value, _DEFAULT_HALF_LIFE_DAYS)
     value = 2.0 ** (-max(age, 0) / half_life)
-    reason = f"published {document.published}, half-life {half_life:g} days for {intent.value}"
+    said = "last changed" if document.date_kind == "modified" else "published"
+    reason = f"{said} {document.published}, half-life {half_life:g} days for {intent.value}"
     return Component(value=round(value, 4), reason=reason)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 from signal_search.contracts.memory import AnyCommand, ReceiptRequest
-from signal_search.contracts.research import ResearchQuery, RouterResult
+from signal_search.contracts.memory_index import Indexed
+from signal_search.contracts.research import ResearchQuery, RouterResult, ScopeKey
 from signal_search.receipts import sealed
 
 from infra.clock import SystemClock
@@ -40,6 +41,12 @@ class MemoryFiles:
     def query(self, asked: ResearchQuery, root: Path | None) -> RouterResult:
         """Answer a question; `root` is a folder that grep reads too."""
         return self._desk.answer(asked, root)
+
+    def index(self, scope: ScopeKey, folder: Path | None, *, anew: bool) -> Indexed:
+        """Make the index of a scope the state of a folder, without one of that of the settings; raises as the desk."""
+        if folder is None:
+            return self._desk.refresh(scope, anew=anew)
+        return self._desk.index(scope, folder, anew=anew)
 
     def close(self) -> None:
         """Let go of nothing: files are open for one operation."""

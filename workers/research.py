@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from signal_search.contracts.generation import Message
+from signal_search.contracts.memory_index import Indexed
 from signal_search.contracts.research import ResearchQuery, RouterResult, ScopeKey
-from signal_search.errors import Conflict, Unsupported
+from signal_search.errors import Conflict, NotFound, Unsupported
 
 from infra.clock import Clock
 from infra.llm import Prompt, ask
@@ -21,7 +22,7 @@ from workers.memory.allowance import Allowance
 from workers.memory.embedders import Missing, embedder_of
 from workers.memory.grep import Grep, GrepLimits, GrepTool
 from workers.memory.index_file import IndexFile
-from workers.memory.indexing import IndexLimits, Synced, sync
+from workers.memory.indexing import IndexLimits, sync
 from workers.memory.model_planner import Ask, ModelPlanner
 from workers.memory.model_settings import ModelSettings, read_model_settings
 from workers.memory.plan import Planner, RulePlanner
@@ -77,7 +78,7 @@ class Desk:
         """Return the memories of a scope."""
         return MemoryStore(StoreFile(self.folder, scope), self.clock)
 
-    def index(self, scope: ScopeKey, root: Path, *, anew: bool = False) -> Synced:
+    def index(self, scope: ScopeKey, root: Path, *, anew: bool = False) -> Indexed:
         """Make the index of a scope the state of a folder, all of it `anew` if wanted.
 
         Raises:
@@ -96,6 +97,18 @@ class Desk:
             return sync(root, file, self.clock, embedder=self.embedder, limits=limits, anew=anew)
         except ToolFailed as error:
             raise Conflict(_SAID.get(error.reason, _DAMAGED), code=error.reason) from error
+
+    def refresh(self, scope: ScopeKey, *, anew: bool = False) -> Indexed:
+        """Make the index of a scope the state of the folder that `research.roots` names for it; else as `index`.
+
+        Raises:
+            NotFound: `root_not_found`: the settings name none.
+        """
+        root = self._root(scope)
+        if root is None:
+            message = "The settings (research.roots) name no folder for this scope."
+            raise NotFound(message, code="root_not_found")
+        return self.index(scope, root, anew=anew)
 
     def answer(
         self,

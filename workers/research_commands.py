@@ -1,4 +1,4 @@
-"""The commands of research memory that need its files: index a folder, measure. The others are the front desk's.
+"""The command of research memory that measures. The others are the front desk's.
 
 Every command line starts by loading this file, so each command imports what it needs when it runs.
 """
@@ -9,41 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-from signal_search.contracts.research import ScopeKey
 from signal_search.errors import Invalid
 
 if TYPE_CHECKING:
     from workers.research import Desk
 
-ScopeOption = Annotated[
-    str,
-    typer.Option(
-        "--scope",
-        metavar="TEAM,PROJECT,REPOSITORY,BRANCH,ENVIRONMENT",
-        help="The five names that the memory belongs to.",
-    ),
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     research = typer.Typer(help="Research memory of this machine, by scope.", no_args_is_help=True)
-    research.command("index")(index)
     research.command("eval")(evaluate)
     app.add_typer(research, name="research")
-
-
-def index(
-    root: Annotated[Path, typer.Argument(help="The folder whose files become the index.")],
-    scope: ScopeOption,
-    *,
-    anew: Annotated[
-        bool,
-        typer.Option("--anew", help="Every file again, as after a change of the vector model."),
-    ] = False,
-) -> None:
-    """Make the index of a scope the state of a folder; what did not change is not read into it again."""
-    _print_json(_desk().index(_scope(scope), root, anew=anew))
 
 
 def evaluate(
@@ -99,15 +75,6 @@ def _desk() -> "Desk":
     from workers.research import Desk  # noqa: PLC0415
 
     return Desk(current(), SystemClock())
-
-
-def _scope(text: str) -> ScopeKey:
-    from workers.memory.scope import PARTS, make_scope  # noqa: PLC0415
-
-    names = text.split(",")
-    if len(names) != len(PARTS):
-        raise Invalid("A scope has five names, parted by commas.", field="scope")
-    return make_scope(dict(zip(PARTS, names, strict=True)))
 
 
 def _converted(value: str, kind: Any, field: str) -> Any:

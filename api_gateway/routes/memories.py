@@ -1,4 +1,4 @@
-"""/v1/research/memories: keep, list, show, and the steps of a memory's life; for tokens with the very scope."""
+"""/v1/research/memories and index: keep, list, show, the steps of a memory's life; for tokens with the very scope."""
 
 from typing import Final
 
@@ -13,6 +13,7 @@ from signal_search.contracts.memory import (
     ShowMemory,
     StepRequest,
 )
+from signal_search.contracts.memory_index import IndexFolder, IndexRequest
 from signal_search.contracts.research import MemoryKind, MemoryStatus
 from signal_search.errors import NotFound
 
@@ -22,6 +23,7 @@ from api_gateway.memory_params import choice, listing, record_id, scope_in
 from api_gateway.routes.memory_calls import carried_out
 
 MEMORIES: Final = "/v1/research/memories"
+INDEX: Final = "/v1/research/index"
 STEPS: Final[dict[str, MemoryStatus]] = {
     "verify": MemoryStatus.VERIFIED,
     "publish": MemoryStatus.PUBLISHED,
@@ -83,3 +85,10 @@ async def move_memory(
     asked = decode_memory(StepRequest, await request.body())
     moved = MoveMemory(**fields_of(asked), memory_id=record_id(memory_id), to=STEPS[step])
     return await carried_out(request, moved)
+
+
+@post(INDEX, status_code=200)
+async def index_folder(request: HttpRequest) -> Response[bytes]:
+    """Compare the index of a scope with its folder; which folder that is only the settings of the workers say."""
+    asked = decode_memory(IndexRequest, await request.body())
+    return await carried_out(request, IndexFolder(**fields_of(asked)))

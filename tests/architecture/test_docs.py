@@ -8,7 +8,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -28,6 +28,7 @@ from signal_search.contracts.adaptive_result import (
     KeywordProgress,
     ScreenedResult,
 )
+from signal_search.contracts.document import DateKind
 from signal_search.contracts.finding import Verdict
 from signal_search.contracts.job import Job
 from signal_search.contracts.query import RetrieveRequest, Tier
@@ -324,6 +325,7 @@ def test_the_result_page_has_every_code() -> None:
     assert first_cells(page, "Stop reasons") == {each.value for each in StopReason}
     assert first_cells(page, "Verdicts") == {each.value for each in Verdict}
     assert first_cells(page, "Tiers") == {each.value for each in Tier}
+    assert first_cells(page, "Dates") == set(get_args(DateKind))
     assert {each.value for each in SkipReason} <= first_cells(page, "What became of a source")
 
 

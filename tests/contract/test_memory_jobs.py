@@ -1,5 +1,6 @@
 """Research memory as a source of a job: one answer from both, whatever crashes, and nothing of it anywhere else."""
 
+import os
 import subprocess
 import sys
 from functools import cache
@@ -18,14 +19,19 @@ from signal_search.contracts.trace import FetchQueued, Judged, Recalled
 
 from infra import keys
 from infra.bundle import pack, unpack
-from tests.fakes.research import Shelf, a_memory, a_scope
+from infra.clock import FixedClock
+from tests.fakes.research import NOW_MS, Shelf, a_memory, a_scope
 from tests.fakes.spine import ENCYCLOPEDIA, SITE, Fuse, Spine, charged
+from workers.memory.index_file import IndexFile
+from workers.memory.indexing import sync
 from workers.memory.scope import scope_digest
 from workers.pipeline.replay import replay
 
 OURS, THEIRS = a_scope(), a_scope(branch="other")
 NOTE = "Mount Ansel is 2,114 metres high, as our own survey of 2024 says."
 THEIR_NOTE = "Mount Ansel is 9,999 metres high, as nobody else may read."
+DATED = a_scope(branch="dated")
+DAY_2025_MS, DAY_2019_S = 1_735_689_600_000, 1_561_939_200  # the firsts of January and of July
 ROOT = Path(__file__).parents[2]
 
 
@@ -156,8 +162,29 @@ def test_memory_alone_asks_nothing_else(redis_url: str, shelf: Shelf) -> None:
 def test_the_operators_model_never_judges_what_is_of_a_scope(redis_url: str, shelf: Shelf) -> None:
     model = {"agent_base_url": "http://model.test/v1", "agent_model": "any", "agent_api_key": "key"}
     spine = a_spine(redis_url, shelf, verify={"judge": "operator"}, search=model)
-    answered(spine, BOTH)
-    assert not [each for each in spine.entries() if isinstance(each, Judged)]
+    result = answered(spine, BOTH)
+    [noted] = [each for each in spine.entries() if isinstance(each, Judged)]
+    assert (noted.pairs, noted.verdicts, noted.error) == ((), (), "withheld")
+    assert "judge of the operator: withheld" in result.degradations
+    assert (result.usage.judge_requests, result.usage.model_tokens) == (0, 0)
+    assert spine.used() == charged(result)
+    reasons = {claim.reason for each in result.findings for claim in each.claims}
+    plain = a_spine(redis_url, shelf)
+    plain.redis.flushall()
+    expected = answered(plain, BOTH)  # as where nobody judges
+    assert reasons == {claim.reason for each in expected.findings for claim in each.claims}
+    assert (result.answer, expected.degradations) == (expected.answer, ())
+
+
+@pytest.mark.usefixtures("redis")
+def test_nothing_is_withheld_where_nothing_would_have_been_asked(
+    redis_url: str, shelf: Shelf
+) -> None:
+    """One voice has nothing that a judge could compare; and no judge is missed where none is set."""
+    model = {"agent_base_url": "http://model.test/v1", "agent_model": "any", "agent_api_key": "key"}
+    spine = a_spine(redis_url, shelf, verify={"judge": "operator"}, search=model)
+    result = answered(spine, asked("memory"))
+    assert not [each for each in result.degradations if each.startswith("judge")]
 
 
 @pytest.mark.usefixtures("redis")
@@ -211,6 +238,48 @@ def test_memory_has_no_domain(redis_url: str, shelf: Shelf) -> None:
     result = answered(a_spine(redis_url, shelf), asked(f"site:{SITE}", domain="site.test"))
     assert "memory" in {each.source_id for each in result.sources}
     assert "constraint not honoured by memory: domain" in result.warnings
+
+
+def keep_dated(shelf: Shelf, folder: Path) -> None:
+    """A memory of 2025 and a file of 2019, in a job of 2026-09-21."""
+    shelf.clock = FixedClock(DAY_2025_MS)
+    shelf.publish(a_memory("old", NOTE, DATED, title="Survey of Mount Ansel"))
+    (folder / "ansel.md").write_text("The summit of Mount Ansel: 2,114 metres high.\n")
+    os.utime(folder / "ansel.md", (DAY_2019_S, DAY_2019_S))
+    sync(folder, IndexFile(shelf.folder, DATED), FixedClock(NOW_MS))
+
+
+@pytest.mark.parametrize(
+    ("freshness", "kept"),
+    [
+        (None, {("2025-01-01", "updated"), ("2019-07-01", "modified")}),
+        ("2024-12-31..2025-01-01", {("2025-01-01", "updated")}),
+        ("2019-01-01..2019-12-31", {("2019-07-01", "modified")}),
+        ("py", set()),
+    ],
+)
+@pytest.mark.usefixtures("redis")
+def test_memory_has_days_and_a_freshness_is_kept_with_them(
+    redis_url: str, shelf: Shelf, tmp_path: Path, freshness: str | None, kept: set[tuple[str, str]]
+) -> None:
+    keep_dated(shelf, tmp_path)
+    request = asked("memory", scope=DATED, freshness=freshness)
+    result = answered(a_spine(redis_url, shelf), request)
+    assert {(each.published, each.date_kind) for each in result.sources} == kept
+    assert outcomes(result)["memory"][0] == ("answered" if kept else "filtered")
+    assert not [each for each in result.warnings if "without a publication date" in each]
+
+
+@pytest.mark.usefixtures("redis")
+def test_what_is_older_weighs_less(redis_url: str, shelf: Shelf, tmp_path: Path) -> None:
+    keep_dated(shelf, tmp_path)
+    result = answered(a_spine(redis_url, shelf), asked("memory", scope=DATED))
+    recency = {
+        each.published: score.recency.value
+        for each, score in zip(result.sources, result.scores, strict=True)
+    }
+    # Half in four years (facts): 628 days since the first of 2025, 2,639 since the first of July of 2019.
+    assert recency == {"2025-01-01": 0.7422, "2019-07-01": 0.2857}
 
 
 @pytest.mark.usefixtures("redis")

@@ -43,6 +43,20 @@ def test_from_a_folder_to_an_answer(run: Callable[..., Result], tmp_path: Path) 
     nothing = run("query", "alpha", *OTHER)
     assert (nothing.exit_code, nothing.stdout) == (4, "")
     assert "index_unavailable:bm25" in nothing.stderr
+    assert "signal-search research index FOLDER" in nothing.stderr
+    assert "research index" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("tools", "code"),
+    [("grep,nosuch", "manual_unknown_tool"), ("bm25;bm25", "manual_duplicate_tool")],
+)
+def test_a_plan_that_is_none_is_a_wrong_use(
+    run: Callable[..., Result], tools: str, code: str
+) -> None:
+    found = run("query", "alpha", *SCOPE, "--tools", tools)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert f"plan:{code}" in found.stderr.splitlines()
 
 
 def test_from_a_candidate_to_a_published_memory(run: Callable[..., Result]) -> None:

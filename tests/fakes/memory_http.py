@@ -112,8 +112,8 @@ class Library:
 
 
 @contextmanager
-def a_library(redis_url: str, folder: Path) -> Iterator[Library]:
-    """Serve until the block ends."""
-    research = {"folder": str(folder / "memory"), "vectors": "off"}
+def a_library(redis_url: str, folder: Path, **more: Any) -> Iterator[Library]:
+    """Serve until the block ends; `more` settings of research memory."""
+    research = {"folder": str(folder / "memory"), "vectors": "off", **more}
     with serving(redis_url, folder, research=research) as found:
         yield Library(found.http, found.settings)

@@ -17,7 +17,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from signal_search.contracts.research import EvidenceChunk, ScopeKey
 
-from workers.memory.index_file import Header, IndexFile, KeptReader
+from workers.memory.dates import modified
+from workers.memory.index_file import Header, IndexFile, KeptReader, modified_in
 from workers.memory.postings import content_digest, unpacked
 from workers.memory.tool import ToolFailed
 from workers.memory.words import ANALYSERS
@@ -146,7 +147,11 @@ class Bm25:
             self._count_again(row, score, weights, average)
         if any(content_digest(row.content) != row.digest for row, _score in best):
             raise ToolFailed("index_invalid")
-        return [Scored(_chunk(row, header.scope), score) for row, score in best]
+        dates = modified_in(db, header, (row.source_ref for row, _score in best))
+        return [
+            Scored(_chunk(row, header.scope, dates.get(row.source_ref, 0)), score)
+            for row, score in best
+        ]
 
     def _count_again(
         self, row: _Row, score: float, weights: Mapping[str, float], average: float
@@ -210,11 +215,12 @@ def _rows(db: sqlite3.Connection, numbers: Sequence[int]) -> list[_Row]:
     return [found[number] for number in numbers]
 
 
-def _chunk(row: _Row, scope: ScopeKey) -> EvidenceChunk:
+def _chunk(row: _Row, scope: ScopeKey, modified_ms: int) -> EvidenceChunk:
     return EvidenceChunk(
         chunk_id=row.chunk_id,
         scope=scope,
         content=row.content,
         source_ref=row.source_ref,
         locator=row.locator,
+        metadata=modified(modified_ms),
     )

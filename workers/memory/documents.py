@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
+from msgspec import structs
 from signal_search.contracts.document import Document
 from signal_search.contracts.query import MEMORY_SOURCE
 from signal_search.contracts.research import EvidenceChunk
 
 from workers.adapter import DocumentFacts, make_document
+from workers.memory.dates import date_of
 
 ADDRESS: Final = "memory://local/"
 _RECORD: Final = "research_memory:"  # what the channel of memories puts before an id
@@ -31,10 +33,15 @@ def documents_of(evidence: Iterable[EvidenceChunk], fetched_at_ms: int) -> tuple
             text=each.content,
             source_id=MEMORY_SOURCE,
             fetched_at_ms=fetched_at_ms,
-            facts=_FACTS,
+            facts=_facts(each, fetched_at_ms),
         )
         for each in evidence
     )
+
+
+def _facts(chunk: EvidenceChunk, now_ms: int) -> DocumentFacts:
+    published, kind = date_of(chunk, now_ms)
+    return structs.replace(_FACTS, published=published, date_kind=kind)
 
 
 def address_of(chunk: EvidenceChunk) -> str:

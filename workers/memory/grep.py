@@ -16,7 +16,8 @@ from signal_search.errors import Invalid
 
 from infra.clock import Clock
 from workers.memory.credentials import Profile, is_sensitive_name, is_sensitive_text, mask
-from workers.memory.rooted import check_relative, opened, walk
+from workers.memory.dates import modified
+from workers.memory.rooted import Found, check_relative, opened, walk
 from workers.memory.tool import GREP, Retrieved
 
 _MOST_LINE: Final = 2000  # characters of a line that are returned
@@ -61,35 +62,37 @@ class Grep:
         steps = check_relative(relative_path)
         found: list[EvidenceChunk] = []
         skipped = 0
-        for path, text in self._texts(steps):
+        for file, text in self._texts(steps):
             if text is None:
                 skipped += 1
                 continue
             for number, line in enumerate(text.splitlines(), 1):
                 if wanted in line.casefold():
-                    found.append(self._chunk(path, number, line))
+                    found.append(self._chunk(file, number, line))
                     if len(found) == self.limits.max_results:
                         return Retrieved(tuple(found), skipped)
         return Retrieved(tuple(found), skipped)
 
-    def _texts(self, steps: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    def _texts(self, steps: tuple[str, ...]) -> Iterator[tuple[Found, str | None]]:
         limits = self.limits
         with opened(self.root) as folder:
             files = walk(
                 folder, steps, most_files=limits.max_files, most_bytes=limits.max_file_bytes
             )
             for file in files:
-                yield file.path, readable(file.path, file.body, limits.profile)
+                yield file, readable(file.path, file.body, limits.profile)
 
-    def _chunk(self, path: str, number: int, line: str) -> EvidenceChunk:
-        name = hashlib.sha256(f"{path}:{number}".encode("utf-8", "surrogateescape")).hexdigest()
+    def _chunk(self, file: Found, number: int, line: str) -> EvidenceChunk:
+        name = hashlib.sha256(
+            f"{file.path}:{number}".encode("utf-8", "surrogateescape")
+        ).hexdigest()
         return EvidenceChunk(
             chunk_id=f"python-grep:{name}",
             scope=self.scope,
             content=line[:_MOST_LINE],
-            source_ref=path,
+            source_ref=file.path,
             locator=f"line:{number}",
-            metadata={"retriever": "python-grep"},
+            metadata={"retriever": "python-grep", **modified(file.modified_ms)},
         )
 
 

@@ -5,13 +5,13 @@ statistics that BM25 weighs with are those of the file. The scope inside the fil
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from signal_search.contracts.research import ScopeKey
 from signal_search.errors import Invalid
 
@@ -20,7 +20,8 @@ from workers.memory.tool import ToolFailed
 from workers.memory.words import ANALYSERS, Analyser
 
 SCHEMA: Final = "signal-search.index"
-VERSION: Final = 2
+VERSION: Final = 3
+_UNDATED: Final = 2  # a file of before: the same without the times of its sources
 _BUSY_MS: Final = 5000
 
 _TABLES: Final = """
@@ -37,8 +38,9 @@ CREATE TABLE postings (
     PRIMARY KEY (term, segment)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE vectors (id INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE, vector BLOB NOT NULL) STRICT;
-CREATE TABLE sources (source_ref TEXT PRIMARY KEY, digest BLOB NOT NULL) STRICT;
+CREATE TABLE sources (source_ref TEXT PRIMARY KEY, digest BLOB NOT NULL, modified_ms INTEGER) STRICT;
 """
+_DATED: Final = "ALTER TABLE sources ADD COLUMN modified_ms INTEGER"
 
 
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,14 +127,22 @@ class IndexFile:
         return db
 
     def _made(self, db: sqlite3.Connection) -> Header:
-        """Return the header; a new file gets its tables first, inside the caller's transaction."""
+        """Return the header; a new file gets its tables first, one of before what it lacks, in the transaction."""
         if not _is_empty(db):
-            return self.header_in(db)
+            return self._renewed(db, self.header_in(db))
         for statement in _TABLES.split(";"):
             db.execute(statement)
         header = Header(schema=SCHEMA, format=VERSION, scope=self.scope, analyser=self.analyser)
         write_header(db, header)
         return header
+
+    def _renewed(self, db: sqlite3.Connection, header: Header) -> Header:
+        if header.format == VERSION:
+            return header
+        db.execute(_DATED)
+        new: Header = structs.replace(header, format=VERSION)
+        write_header(db, new)
+        return new
 
     def header_in(self, db: sqlite3.Connection) -> Header:
         """Return the header inside the caller's transaction; raises as `reading`."""
@@ -143,8 +153,9 @@ class IndexFile:
             header = msgspec.json.decode(row[0] if row else b"", type=Header)
         except msgspec.DecodeError as error:
             raise ToolFailed("index_invalid") from error
-        expected = (SCHEMA, VERSION, self.scope, self.analyser)
-        if (header.schema, header.format, header.scope, header.analyser) != expected:
+        expected = (SCHEMA, self.scope, self.analyser)
+        is_ours = (header.schema, header.scope, header.analyser) == expected
+        if not is_ours or header.format not in {_UNDATED, VERSION}:
             raise ToolFailed("index_invalid")
         return header
 
@@ -200,6 +211,17 @@ class KeptReader:
             self.opened += 1
             self._db.execute("PRAGMA query_only = ON")
         return self._db
+
+
+def modified_in(
+    db: sqlite3.Connection, header: Header, source_refs: Iterable[str]
+) -> dict[str, int]:
+    """Return when sources were last changed (epoch milliseconds), where that is known; inside the transaction."""
+    if header.format == _UNDATED:
+        return {}
+    sql = "SELECT modified_ms FROM sources WHERE source_ref = ?"
+    found = {each: db.execute(sql, (each,)).fetchone() for each in dict.fromkeys(source_refs)}
+    return {each: row[0] for each, row in found.items() if row is not None and row[0] is not None}
 
 
 def write_header(db: sqlite3.Connection, header: Header) -> None:

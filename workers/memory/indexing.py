@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, structs
+from signal_search.contracts.memory_index import Indexed
 
 from infra.clock import Clock
 from workers.memory.credentials import Profile
 from workers.memory.grep import readable
-from workers.memory.index_file import IndexFile
+from workers.memory.index_file import IndexFile, modified_in
 from workers.memory.postings import Passage, add, changed, content_digest, remove, tidy
 from workers.memory.rooted import opened, walk
 from workers.memory.tool import ToolFailed
@@ -31,16 +32,23 @@ class IndexLimits(Struct, frozen=True, kw_only=True):
     profile: Profile = "masked"
 
 
-class Synced(Struct, frozen=True, kw_only=True):
-    """What an indexing came to. skipped: files left out on purpose."""
+class _Source(Struct, frozen=True):
+    """A source as it is recorded: the digest of its text, and when it was last changed, None where that is unknown."""
 
-    files: int
-    lines: int
-    passages: int
-    added: int
-    removed: int
-    skipped: int
-    version: int
+    digest: bytes
+    modified_ms: int | None
+
+
+class _Change(Struct, frozen=True, kw_only=True):
+    """What an index is to become: without the sources that are stale, with the passages of the new ones.
+
+    sources: the rows to write; model_id: whose vectors the passages have, empty where they have none.
+    """
+
+    stale: list[str]
+    passages: list[Passage]
+    sources: dict[str, _Source]
+    model_id: str
 
 
 def passages_of(source_ref: str, text: str) -> list[Passage]:
@@ -76,33 +84,55 @@ def sync(
     embedder: Embedder | None = None,
     limits: IndexLimits | None = None,
     anew: bool = False,
-) -> Synced:
+) -> Indexed:
     """Make the index of `file` the state of the files below `root`, and return what changed.
 
     anew: every file is read into it again, with the vectors of this model whatever they were before.
+    A file whose text stays the same keeps the earliest time that it had: copying or touching it makes it no newer.
 
     Raises:
         Invalid: the root is no folder.
         ToolFailed: the file is no index of its scope; `embedding_model_mismatch`: its vectors are another model's.
     """
     chosen = limits or IndexLimits()
-    texts, skipped = _texts(root, chosen)
-    digests = {path: content_digest(text) for path, text in texts.items()}
+    texts, found, skipped = _texts(root, chosen)
     known = _known(file)
-    stale = [path for path, digest in known.items() if anew or digests.get(path) != digest]
-    fresh = [path for path, digest in digests.items() if anew or known.get(path) != digest]
+    same = {path for path, each in found.items() if not anew and _is_same(each, known.get(path))}
+    fresh = [path for path in texts if path not in same]
     passages = [each for path in fresh for each in passages_of(path, texts[path])]
-    passages = _with_vectors(passages, embedder)
+    change = _Change(
+        stale=[path for path in known if path not in same],
+        passages=_with_vectors(passages, embedder),
+        sources={path: found[path] for path in fresh} | _older(found, known, same),
+        model_id=embedder.model_id if embedder else "",
+    )
     return structs.replace(
-        _write(file, clock, stale, passages, {path: digests[path] for path in fresh}, embedder),
+        _write(file, clock, change),
         files=len(texts),
         lines=sum(text.count("\n") + 1 for text in texts.values()),
         skipped=skipped,
     )
 
 
-def _texts(root: Path, limits: IndexLimits) -> tuple[dict[str, str], int]:
+def _is_same(source: _Source, known: _Source | None) -> bool:
+    return known is not None and known.digest == source.digest
+
+
+def _older(
+    found: dict[str, _Source], known: dict[str, _Source], same: set[str]
+) -> dict[str, _Source]:
+    """Return the sources of unchanged text whose time is better known now: at all, or as an earlier one."""
+    return {
+        path: found[path]
+        for path in same
+        if (now := found[path].modified_ms) is not None
+        and ((before := known[path].modified_ms) is None or now < before)
+    }
+
+
+def _texts(root: Path, limits: IndexLimits) -> tuple[dict[str, str], dict[str, _Source], int]:
     texts: dict[str, str] = {}
+    sources: dict[str, _Source] = {}
     skipped = 0
     with opened(root) as folder:
         found = walk(folder, most_files=limits.max_files, most_bytes=limits.max_file_bytes)
@@ -112,13 +142,16 @@ def _texts(root: Path, limits: IndexLimits) -> tuple[dict[str, str], int]:
                 skipped += 1
             else:
                 texts[each.path] = text
-    return texts, skipped
+                sources[each.path] = _Source(content_digest(text), each.modified_ms or None)
+    return texts, sources, skipped
 
 
-def _known(file: IndexFile) -> dict[str, bytes]:
+def _known(file: IndexFile) -> dict[str, _Source]:
     try:
-        with file.reading() as (db, _header):
-            return dict(db.execute("SELECT source_ref, digest FROM sources").fetchall())
+        with file.reading() as (db, header):
+            rows = db.execute("SELECT source_ref, digest FROM sources").fetchall()
+            dates = modified_in(db, header, (path for path, _digest in rows))
+            return {path: _Source(digest, dates.get(path)) for path, digest in rows}
     except ToolFailed as error:
         if error.reason == "index_unavailable":
             return {}
@@ -135,32 +168,28 @@ def _with_vectors(passages: list[Passage], embedder: Embedder | None) -> list[Pa
     ]
 
 
-def _write(
-    file: IndexFile,
-    clock: Clock,
-    stale: Sequence[str],
-    passages: Sequence[Passage],
-    digests: dict[str, bytes],
-    embedder: Embedder | None,
-) -> Synced:
+def _write(file: IndexFile, clock: Clock, change: _Change) -> Indexed:
     with file.writing() as (db, header):
         sql = "SELECT chunk_id FROM chunks WHERE source_ref = ?"
-        gone = [row[0] for path in stale for row in db.execute(sql, (path,)).fetchall()]
+        gone = [row[0] for path in change.stale for row in db.execute(sql, (path,)).fetchall()]
         left = remove(db, header, gone)
         kept = header.model_id if left.documents else ""
-        model = embedder.model_id if embedder else kept
+        model = change.model_id or kept
         if left.documents and header.model_id != model:
             raise ToolFailed("embedding_model_mismatch")
-        grown = add(db, left, passages)
+        grown = add(db, left, change.passages)
         tidy(db)
-        db.executemany("DELETE FROM sources WHERE source_ref = ?", [(path,) for path in stale])
-        db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?)", list(digests.items()))
+        db.executemany(
+            "DELETE FROM sources WHERE source_ref = ?", [(path,) for path in change.stale]
+        )
+        rows = ((path, each.digest, each.modified_ms) for path, each in change.sources.items())
+        db.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?)", rows)
         written = changed(db, grown, built_at_ms=clock.now_ms(), model_id=model)
-    return Synced(
+    return Indexed(
         files=0,
         lines=0,
         passages=written.documents,
-        added=len(passages),
+        added=len(change.passages),
         removed=header.documents - left.documents,
         skipped=0,
         version=written.version,

@@ -27,7 +27,7 @@ from signal_search.contracts.memory import (
 )
 from signal_search.contracts.memory_result import Family, MemoryAnswer, MemoryRefusal
 from signal_search.contracts.research import ApprovalPackage, ResearchMemory, VerificationRun
-from signal_search.errors import Broken, Conflict, Invalid, NotFound, Refused
+from signal_search.errors import Broken, Conflict, Invalid, NotFound, Refused, Unsupported
 
 from infra.ids import digest
 from workers.memory.approvals import Approvals
@@ -40,6 +40,7 @@ _FAMILIES: Final[tuple[tuple[type[Refused], Family], ...]] = (
     (NotFound, "not_found"),
     (Conflict, "conflict"),
     (Invalid, "invalid"),
+    (Unsupported, "invalid"),
 )
 
 
@@ -61,8 +62,13 @@ def perform(store: MemoryStore, command: AnyCommand, *, actor: str, event: str) 
 
 def answer(store: MemoryStore, command: AnyCommand, *, actor: str, event: str) -> MemoryAnswer:
     """Return what comes of a command as JSON, or what it is refused for. Raises StoreFailed alone."""
+    return answer_of(lambda: perform(store, command, actor=actor, event=event))
+
+
+def answer_of(do: Callable[[], Struct]) -> MemoryAnswer:
+    """Return what comes of something as JSON, or what it is refused for; raises whatever else `do` raises."""
     try:
-        made = perform(store, command, actor=actor, event=event)
+        made = do()
     except Refused as error:
         return MemoryAnswer(refusal=_refusal(error))
     value: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(made))

@@ -11,9 +11,10 @@ from signal_search.errors import StoreFailed
 
 from infra.clock import Clock
 from workers.memory.bm25 import Bm25, Scored
+from workers.memory.dates import UPDATED
 from workers.memory.index_file import VERSION, IndexFile
 from workers.memory.policy import confidence, is_usable, without_conflicts
-from workers.memory.store import MemoryStore
+from workers.memory.store import MemoryStore, stamp
 from workers.memory.store_file import StoreFile
 from workers.memory.tool import BM25, MEMORY, VECTOR, Retrieved, ToolFailed
 from workers.memory.vector import Embedder, Vectors
@@ -90,6 +91,7 @@ def _memory_chunk(memory: ResearchMemory, trust: float) -> EvidenceChunk:
             "confidence": trust,
             "source_refs": list(memory.source_refs),
             "applicability": dict(memory.applicability),
+            UPDATED: stamp(memory.updated_at),
         },
     )
 
@@ -175,7 +177,12 @@ def _marked(found: Sequence[Scored], name: str, retriever: str) -> tuple[Evidenc
     return tuple(
         structs.replace(
             each.chunk,
-            metadata={"retriever": retriever, name: each.score, "index_version": VERSION},
+            metadata={
+                **each.chunk.metadata,
+                "retriever": retriever,
+                name: each.score,
+                "index_version": VERSION,
+            },
         )
         for each in found
     )

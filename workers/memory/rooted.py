@@ -22,10 +22,14 @@ _MOST_DEPTH: Final = 64
 
 
 class Found(Struct, frozen=True):
-    """A file below the root: its relative path, and its bytes unless it may not be read (link, device, too large)."""
+    """A file below the root: its relative path, and its bytes unless it may not be read (link, device, too large).
+
+    modified_ms: when the file that was read says it was last changed (epoch milliseconds); 0 where it was not read.
+    """
 
     path: str
     body: bytes | None
+    modified_ms: int = 0
 
 
 @contextmanager
@@ -78,7 +82,7 @@ def walk(
                 raise Invalid("A step of the path is a symlink.", field="relative_path")
             if not stat.S_ISDIR(entry.st_mode):
                 if at == len(steps) - 1:
-                    yield Found("/".join(steps), _read(here, step, most_bytes))
+                    yield _read(here, step, "/".join(steps), most_bytes)
                 return
             below = _enter(here, step)
             if below is None:
@@ -111,7 +115,7 @@ def _walk(folder: int, prefix: str, left: _Left, most_bytes: int, depth: int) ->
         if not stat.S_ISDIR(entry.st_mode):
             if not left.take():
                 return
-            yield Found(prefix + name, _read(folder, name, most_bytes))
+            yield _read(folder, name, prefix + name, most_bytes)
             continue
         below = _enter(folder, name) if depth < _MOST_DEPTH else None
         if below is None:
@@ -138,20 +142,22 @@ def _enter(folder: int, name: str) -> int | None:
         return None
 
 
-def _read(folder: int, name: str, most_bytes: int) -> bytes | None:
-    """Return a file's bytes; None for a link, a device, a pipe, a file with a second name, one that is too large."""
+def _read(folder: int, name: str, path: str, most_bytes: int) -> Found:
+    """Return a file; without bytes a link, a device, a pipe, a file with a second name, one that is too large."""
+    unread = Found(path, None)
     try:
         file = os.open(name, _FILE, dir_fd=folder)
     except OSError:
-        return None
+        return unread
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most_bytes:
-            return None
+            return unread
         with os.fdopen(file, "rb", closefd=False) as stream:
             body = stream.read(most_bytes + 1)
-        return body if len(body) <= most_bytes else None
+        is_whole = len(body) <= most_bytes
+        return Found(path, body, found.st_mtime_ns // 1_000_000) if is_whole else unread
     except OSError:
-        return None
+        return unread
     finally:
         os.close(file)

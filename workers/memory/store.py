@@ -167,10 +167,15 @@ def _check_actor(actor: str) -> None:
 
 def _check_step(db: sqlite3.Connection, memory: ResearchMemory, to: MemoryStatus) -> None:
     if to not in TRANSITIONS[memory.status]:
-        raise Conflict("A memory cannot go from its state to that one.", code="transition_refused")
+        raise Conflict(_refused(memory.status, to), code="transition_refused")
     is_case = memory.kind is MemoryKind.RESEARCH_CASE
     if to is MemoryStatus.PUBLISHED and is_case and not _is_approved(db, memory.memory_id):
         raise Conflict("A case needs an approval and a passed receipt.", code="approval_missing")
+
+
+def _refused(now: MemoryStatus, to: MemoryStatus) -> str:
+    following = ", ".join(each.value for each in MemoryStatus if each in TRANSITIONS[now])
+    return f"A memory that is {now.value} cannot become {to.value}, only: {following or 'nothing'}."
 
 
 def _match(wanted: Sequence[str]) -> str:

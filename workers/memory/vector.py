@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from signal_search.contracts.research import EvidenceChunk
 
 from workers.memory.bm25 import Scored
-from workers.memory.index_file import Header, IndexFile, KeptReader
+from workers.memory.dates import modified
+from workers.memory.index_file import Header, IndexFile, KeptReader, modified_in
 from workers.memory.tool import ToolFailed
 
 Matrix = NDArray[np.float32]
@@ -125,6 +126,8 @@ def _best(
         source, locator, chunk_id, content = db.execute(sql, (int(number),)).fetchone()
         bounded = min(max(float(score), 0.0), 1.0)
         found.append((-bounded, source, locator or "", chunk_id, content, locator))
+    nearest = sorted(found)[:limit]
+    dates = modified_in(db, header, (source for _score, source, *_rest in nearest))
     return [
         Scored(
             EvidenceChunk(
@@ -133,8 +136,9 @@ def _best(
                 content=content,
                 source_ref=source,
                 locator=locator,
+                metadata=modified(dates.get(source, 0)),
             ),
             -score,
         )
-        for score, source, _sorted, chunk_id, content, locator in sorted(found)[:limit]
+        for score, source, _sorted, chunk_id, content, locator in nearest
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from signal_search.contracts.document import Document
 from signal_search.contracts.plan import SubQuestion
+from signal_search.contracts.query import MEMORY_SOURCE, Intent
 from signal_search.contracts.source import FetchState, SkipReason
 from signal_search.contracts.trace import FetchFinished
 
@@ -119,14 +120,24 @@ def _question(
 ) -> QuestionEvidence:
     found = [each for _passage, each in reading.speaking(question)]
     speaking = [each for each in found if speaks_of_aspect(question, each)]
-    answer = reading.best_answer(question) if speaking else None
+    pending = _pending(view, question.id, at.busy)
+    # What is at hand may be what has changed since: it seconds a page, and speaks alone when no page is to come.
+    beside = MEMORY_SOURCE if pending and wants_the_new(view) else ""
+    answer = reading.best_answer(question, beside=beside) if speaking else None
     return QuestionEvidence(
         question_id=question.id,
         sites=independent_sites(speaking) if speaking else 0,
         agreeing=reading.sites_stating(answer) if answer is not None else 0,
-        pending=_pending(view, question.id, at.busy),
+        pending=pending,
         is_contrary=question.role == "contrary",
     )
+
+
+def wants_the_new(view: JobView) -> bool:
+    """Return whether a job asks for what is new: by a freshness, or by the words of its question."""
+    plan, spec = view.require()
+    is_dated = retrieve_request(spec).constraints.freshness is not None
+    return is_dated or plan.intent is Intent.LATEST
 
 
 def _pending(view: JobView, question_id: str, busy: Collection[str]) -> int:

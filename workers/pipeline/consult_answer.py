@@ -14,7 +14,7 @@ from workers.pipeline.answer_questions import questions_of
 from workers.pipeline.answer_schema import kind_of
 from workers.pipeline.delegating import Asking, Reach, offer_of
 from workers.pipeline.draft import drafted, evidence_of
-from workers.pipeline.judges import Collector, ask_operator
+from workers.pipeline.judges import Collector, ask_operator, withheld
 from workers.pipeline.model_calls import asking, figures_for
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, fold, retrieve_request
@@ -33,17 +33,15 @@ _BEFORE_THE_PLAN = frozenset(
 def consult(tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules) -> bool:
     """Ask what the drafted answer leaves open; True when the log may say more than `view`.
 
-    The caller is asked what its request offers. The operator's model judges claims where the settings say so, the
-    caller's does not, and no research memory was asked.
+    The caller is asked what its request offers. The operator's model judges claims where the settings say so and the
+    caller's does not; where research memory was asked it is noted that it did not.
 
     Raises:
         Postpone: an answer of the caller may still come.
     """
     plan, spec = view.require()
     offered = set(retrieve_request(spec).delegate) - _BEFORE_THE_PLAN
-    # What is of a scope is not for the operator's model: claims may be words of its memory.
-    is_open = retrieve_request(spec).constraints.scope is None
-    has_operator = _has_operator(tools) and is_open and DelegationKind.ENTAIL not in offered
+    has_operator = _has_operator(tools) and DelegationKind.ENTAIL not in offered
     if not offered and not has_operator:
         return False
     view = _until_stopped(view)
@@ -71,7 +69,11 @@ def _ask_operator(tools: Toolbox, stored: StoredJob, heard: Collector) -> None:
     view = fold(entry for _id, entry in tools.log.read(stored.spec.id))
     if view.judged is not None:
         return
-    plan, _spec = view.require()
+    plan, spec = view.require()
+    # What is of a scope is not for the operator's model: claims may be words of its memory.
+    if retrieve_request(spec).constraints.scope is not None:
+        tools.log.append(spec.id, withheld(tools.clock.now_ms()))
+        return
     limits = {Dimension(name): amount for name, amount in plan.limits.items()}
     model = asking(tools, stored, "judge", limits)
     figures = figures_for(tools, stored, share=1.0)

@@ -85,7 +85,7 @@ def usage_of(view: JobView) -> Usage:
     asked, told = spent_on_answers(view)
     judged = view.judged
     return Usage(
-        judge_requests=asked + (judged is not None),
+        judge_requests=asked + (judged is not None and bool(judged.pairs)),
         model_tokens=told + (judged.tokens if judged is not None else 0),
         tokens=sum(each.finished.tokens for each in view.fetches() if each.finished is not None),
         calls=sum(each["calls"] for each in by_source.values()),

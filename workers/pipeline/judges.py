@@ -25,6 +25,7 @@ ENTAIL = "entail"
 """The name of the one question about claims in a job."""
 
 INVALID = "model_response_invalid"
+WITHHELD = "withheld"
 _MOST_BYTES = 65_536
 _TIMED_OUT = frozenset({JudgeTimedOut.code, "deadline"})
 # What the caller or its budget decided: then the rules' own reason says more than "no judge".
@@ -106,6 +107,11 @@ def judge_of(view: JobView) -> Judge | None:
         said = view.judged
         return Recorded(said.pairs, said.verdicts, said.error)
     return None
+
+
+def withheld(now_ms: int) -> Judged:
+    """Return the note that the operator's model was shown nothing: it costs nothing, and the rules decide alone."""
+    return Judged(at_ms=now_ms, key="judged", pairs=(), error=WITHHELD)
 
 
 class _Said(Struct, forbid_unknown_fields=True):

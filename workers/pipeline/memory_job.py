@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from msgspec import structs
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import MemorySpec
-from signal_search.contracts.memory_result import MemoryResult
+from signal_search.contracts.memory import MemoryRequest
+from signal_search.contracts.memory_index import IndexFolder
+from signal_search.contracts.memory_result import MemoryAnswer, MemoryResult
 from signal_search.contracts.plan import Plan
 from signal_search.contracts.result import StopReason
 from signal_search.errors import Broken
 
 from infra.job_store import StoredJob
-from workers.memory.performing import answer
+from workers.memory.performing import answer, answer_of
 from workers.pipeline.decide import Decision
 from workers.pipeline.planned_answer import PlannedAnswer, empty_plan, stopped_at_once
 from workers.pipeline.rules import Rules
@@ -33,9 +35,8 @@ class MemoryJob(PlannedAnswer):
         """Carry the command out. Raises StoreFailed when the files cannot be used; the step is then tried again."""
         if not isinstance(stored.spec, MemorySpec):
             raise Broken
-        asked = stored.spec.request
-        store = Desk(tools.settings, tools.clock).store(asked.command.scope)
-        made = answer(store, asked.command, actor=asked.actor, event=stored.spec.id)
+        desk = Desk(tools.settings, tools.clock)
+        made = _carried_out(desk, stored.spec.request, stored.spec.id)
         return structs.replace(empty_plan(stored, "", _NO_TIER), memory=made)
 
     def decide(
@@ -52,3 +53,11 @@ class MemoryJob(PlannedAnswer):
         if plan.memory is None or view.stopped is None:
             raise Broken
         return MemoryResult(job_id=spec.id, answer=plan.memory, stop=view.stopped.stop)
+
+
+def _carried_out(desk: Desk, asked: MemoryRequest, event: str) -> MemoryAnswer:
+    """Carry a command out; to compare an index twice with its folder is as good as once, so it needs no event."""
+    command = asked.command
+    if isinstance(command, IndexFolder):
+        return answer_of(lambda: desk.refresh(command.scope, anew=command.anew))
+    return answer(desk.store(command.scope), command, actor=asked.actor, event=event)

@@ -47,13 +47,14 @@ class Reading:
         found = ((self.passages(question, each), each) for each in self.documents)
         return [(best[0], each) for best, each in found if best and best[0].share >= SPEAKS]
 
-    def best_answer(self, question: SubQuestion) -> Passage | None:
-        """Return the passage that answers a question best, if any does."""
+    def best_answer(self, question: SubQuestion, *, beside: str = "") -> Passage | None:
+        """Return the passage that answers a question best, if any does; none of the source `beside`."""
         need = need_for(question)
         answers = [
             passage
             for passage, each in self.speaking(question)
-            if is_named_after(need, each)
+            if each.source_id != beside
+            and is_named_after(need, each)
             and min(passage.share, whole_share(need, each, passage)) >= ANSWERS
         ]
         return max(answers, key=lambda each: (each.share, each.span.url), default=None)

@@ -35,6 +35,12 @@ def test_sources_without_trouble_are_not_lamented() -> None:
     assert "trouble" not in shown(a_result())
 
 
+def test_a_source_of_which_the_constraints_left_nothing_is_named() -> None:
+    outcome = SourceOutcome(source_id="memory", state="filtered", documents=2)
+    told = "memory: it answered; your constraints left nothing of it"
+    assert told in shown(a_result(source_outcomes=(outcome,)))
+
+
 def test_a_source_with_trouble_is_named_with_its_reason() -> None:
     outcome = SourceOutcome(
         source_id="arxiv", state="failed", reason="suspended", until="2026-09-21T14:00:00Z"

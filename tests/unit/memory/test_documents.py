@@ -5,6 +5,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from signal_search.contracts.research import EvidenceChunk
 
 from scoring.identity import document_id, site_of
@@ -46,6 +47,29 @@ def test_the_place_can_be_read_off_its_address(path: str, locator: str | None) -
     if not path.startswith("research_memory:"):
         assert unquote(parts.path) == f"/files/{path}"
     assert unquote(parts.fragment) == (locator or "")
+
+
+def dated(name: str, value: str) -> EvidenceChunk:
+    return structs.replace(a_chunk("a.md"), metadata={name: value})
+
+
+@pytest.mark.parametrize(
+    ("chunk", "expected"),
+    [
+        (dated("updated_at", "2026-09-20T23:59:59.000000Z"), ("2026-09-20", "updated")),
+        (dated("modified_at", "2020-02-29T12:00:00Z"), ("2020-02-29", "modified")),
+        # The day is that of UTC, and one that is still to come is none.
+        (dated("modified_at", "2026-09-21T01:00:00+02:00"), ("2026-09-20", "modified")),
+        (dated("modified_at", "2026-09-21T14:13:20Z"), ("2026-09-21", "modified")),
+        (dated("modified_at", "2026-09-21T14:13:21Z"), ("", "none")),
+        (dated("created_at", "2020-01-01T00:00:00Z"), ("", "none")),
+    ],
+)
+def test_a_document_has_the_day_of_its_record_or_file(
+    chunk: EvidenceChunk, expected: tuple[str, str]
+) -> None:
+    [made] = documents_of([chunk], NOW_MS)  # 2026-09-21T14:13:20Z
+    assert (made.published, made.date_kind) == expected
 
 
 def test_a_document_says_where_it_is_from_and_no_more_than_is_known() -> None:

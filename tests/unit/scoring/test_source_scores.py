@@ -1,7 +1,7 @@
 """Each component of the SBA record against values worked out by hand."""
 
 import pytest
-from signal_search.contracts.document import Author
+from signal_search.contracts.document import Author, DateKind
 from signal_search.contracts.query import Intent, SourcePrefs
 
 from scoring.authority import IN_VENUE, PREPRINT, PRIMARY, REGISTERED, authority
@@ -184,6 +184,14 @@ def test_unknown_impossible_and_future_dates_are_half(published: str) -> None:
 def test_last_modified_is_no_publication_date() -> None:
     document = a_document(published="2024-01-01", date_kind="header")
     assert recency(document, Intent.FACT, 1_704_067_200_000, HALF_LIFE).value == 0.5
+
+
+@pytest.mark.parametrize(("kind", "said"), [("updated", "published"), ("modified", "last changed")])
+def test_the_day_of_a_memory_or_a_file_counts_as_what_it_is(kind: DateKind, said: str) -> None:
+    document = a_document(published="2020-01-02", date_kind=kind)
+    found = recency(document, Intent.FACT, 1_704_067_200_000, HALF_LIFE)
+    assert found.value == 0.5  # four years at a half-life of four
+    assert found.reason.startswith(f"{said} 2020-01-02")
 
 
 def test_epoch_day_fills_what_is_missing() -> None:

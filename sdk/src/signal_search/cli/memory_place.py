@@ -17,6 +17,7 @@ import typer
 from signal_search.client import Client, Transport
 from signal_search.client.memory_calls import MemoryCommand, scope_of
 from signal_search.client.scoped_memory import ScopedMemory
+from signal_search.contracts.memory_index import Indexed
 from signal_search.contracts.research import ResearchQuery, RouterResult, ScopeKey
 from signal_search.errors import Invalid, Unsupported
 
@@ -53,6 +54,10 @@ class Files(Protocol):
 
     def query(self, asked: ResearchQuery, root: Path | None) -> RouterResult:
         """Answer a question; `root` is a folder that is read too."""
+        ...
+
+    def index(self, scope: ScopeKey, folder: Path | None, *, anew: bool) -> Indexed:
+        """Make the index of a scope the state of a folder, without one of that of the settings."""
         ...
 
     def close(self) -> None:

@@ -16,12 +16,14 @@ from signal_search.cli.memory_place import (
     print_json,
 )
 from signal_search.cli.options import JsonOption
+from signal_search.cli.terminal import USAGE
 from signal_search.client.request import checked
 from signal_search.contracts.research import EvidenceChunk, ResearchQuery, RouterResult
 from signal_search.errors import Invalid
 
 _SHOWN = 200  # characters of a piece of evidence in plain output
 _NOTHING = 4  # the exit code
+_NO_INDEX = "index_unavailable:bm25"
 
 
 def query(
@@ -37,7 +39,7 @@ def query(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question from the memory of one scope. Exit code 4 when nothing was found."""
+    """Answer a question from the memory of one scope. Exit code 4 when nothing was found, 2 for a plan that is none."""
     if gateway and root is not None:
         raise Invalid("A gateway reads the folders of its own settings.", field="root")
     rounds = tuple(tuple(part.split(",")) for part in tools.split(";")) if tools else None
@@ -48,7 +50,13 @@ def query(
         given = {"query": text, "scope": named(scope), "tool_rounds": rounds, "limit": limit}
         found = files_for("").query(checked(given, ResearchQuery, ""), root)
     print_json(found) if as_json else _show(found)
-    raise typer.Exit(0 if found.evidence else _NOTHING)
+    raise typer.Exit(_exit_code(found))
+
+
+def _exit_code(found: RouterResult) -> int:
+    if any(each.startswith("plan:") for each in found.rejections):
+        return USAGE
+    return 0 if found.evidence else _NOTHING
 
 
 def _show(found: RouterResult) -> None:
@@ -60,6 +68,8 @@ def _show(found: RouterResult) -> None:
         typer.echo(f"{trace.tool_name}: {trace.reason}, {trace.candidate_count}{skipped}", err=True)
     for said in (*found.rejections, *found.degradations):
         typer.echo(said, err=True)
+    if _NO_INDEX in found.degradations:
+        typer.echo("This scope has no index: `signal-search research index FOLDER`.", err=True)
 
 
 def _score(chunk: EvidenceChunk) -> str:

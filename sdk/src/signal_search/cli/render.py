@@ -90,14 +90,19 @@ def _source(source: CitedSource, weight: float | None, texts: Texts) -> Iterator
 
 def _outcomes(result: Result, texts: Texts) -> Iterator[Line]:
     nothing = result.stop.reason is StopReason.NO_SOURCE_REACHED
-    shown = [each for each in result.source_outcomes if each.reason or nothing]
+    shown = [
+        each
+        for each in result.source_outcomes
+        if each.reason or nothing or each.state == "filtered"
+    ]
     if shown:
         yield from (Line(""), Line(texts("unreached" if nothing else "troubled"), "bold red"))
         yield from (Line(f"  {_outcome(each, texts)}", "red") for each in shown)
 
 
 def _outcome(outcome: SourceOutcome, texts: Texts) -> str:
-    reason = texts.lookup(f"reason.{outcome.reason}", one_line(outcome.reason or outcome.state))
+    code = outcome.reason or outcome.state
+    reason = texts.lookup(f"reason.{code}", one_line(code))
     detail = f" ({one_line(outcome.detail)})" if outcome.detail else ""
     until = f"; {texts('until', until=one_line(outcome.until))}" if outcome.until else ""
     return f"{one_line(outcome.source_id)}: {reason}{detail}{until}"

@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from signal_search.cli.memory import add_memory_commands
+from signal_search.cli.memory_index import index
 from signal_search.cli.memory_query import query
 from signal_search.cli.options import (
     GatewayOption,
@@ -75,6 +76,7 @@ def research_app() -> typer.Typer:
     app = typer.Typer(help="Research a question, and keep what was found.", no_args_is_help=True)
     app.callback()(_group)
     app.command("run", epilog=EXIT_CODES)(run)
+    app.command("index")(index)
     app.command("query")(query)
     add_memory_commands(app)
     return app

@@ -183,6 +183,10 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "reason.content_type": ("not a readable type of content", "内容类型不可读"),
     "reason.empty": ("nothing readable in it", "没有可读内容"),
     "reason.duplicate": ("already known", "内容重复"),
+    "reason.filtered": (
+        "it answered; your constraints left nothing of it",
+        "已应答，但所给约束没有留下任何内容",
+    ),
     # faults and notes
     "error.gateway_unreachable": ("the gateway could not be reached", "无法连接网关"),
     "error.gateway_timed_out": ("the gateway did not answer in time", "网关未及时应答"),

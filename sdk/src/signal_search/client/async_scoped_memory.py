@@ -7,6 +7,7 @@ from signal_search.client import memory_calls as calls
 from signal_search.client.desk import Desk
 from signal_search.client.memory_calls import AskedApproval, MemoryOptions, QueryOptions
 from signal_search.contracts.memory import ApprovalPage, AuditTrail, MemoryPage, VerificationPage
+from signal_search.contracts.memory_index import Indexed
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -50,6 +51,10 @@ class AsyncScopedMemory:
         return await self._desk.remember(
             calls.save(self._scope, title, content, **options), idempotency_key
         )
+
+    async def index(self, *, anew: bool = False, idempotency_key: str | None = None) -> Indexed:
+        """Make the index the state of the folder that the deployment's settings name for this scope."""
+        return await self._desk.remember(calls.index(self._scope, anew=anew), idempotency_key)
 
     async def get(self, memory_id: str) -> ResearchMemory:
         """Return a memory, in whatever state it is; NotFound when there is none."""

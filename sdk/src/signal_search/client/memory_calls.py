@@ -27,6 +27,7 @@ from signal_search.contracts.memory import (
     ShowVerification,
     VerificationPage,
 )
+from signal_search.contracts.memory_index import Indexed, IndexFolder
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -114,6 +115,11 @@ def move(
 ) -> MemoryCall[ResearchMemory]:
     """Put a memory into another state."""
     return _call(MoveMemory, ResearchMemory, scope, memory_id=memory_id, to=to, reason=reason)
+
+
+def index(scope: ScopeKey, *, anew: bool) -> MemoryCall[Indexed]:
+    """Compare the index with the folder of the scope."""
+    return _call(IndexFolder, Indexed, scope, anew=anew)
 
 
 def show(scope: ScopeKey, memory_id: str) -> MemoryCall[ResearchMemory]:

@@ -25,6 +25,7 @@ from signal_search.contracts.memory import (
     ShowMemory,
     ShowVerification,
 )
+from signal_search.contracts.memory_index import IndexFolder
 from signal_search.contracts.research import MemoryStatus, ResearchRequest
 
 _ROOT = "/v1/research"
@@ -41,6 +42,7 @@ _PATHS: dict[type[Any], Callable[[Any], str]] = {
     ResearchRequest: lambda _: "/query",
     SaveMemory: lambda _: "/memories",
     MoveMemory: lambda each: f"/memories/{_part(each.memory_id)}/{_STEPS[each.to]}",
+    IndexFolder: lambda _: "/index",
     AskApproval: lambda _: "/approvals",
     Decide: lambda each: f"/approvals/{_part(each.package_id)}/decision",
     ReceiptRequest: lambda _: "/verifications",

@@ -8,6 +8,7 @@ from signal_search.client.bridge import run_now
 from signal_search.client.desk import Desk
 from signal_search.client.memory_calls import AskedApproval, MemoryOptions, QueryOptions
 from signal_search.contracts.memory import ApprovalPage, AuditTrail, MemoryPage, VerificationPage
+from signal_search.contracts.memory_index import Indexed
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -51,6 +52,10 @@ class ScopedMemory:
         return run_now(
             self._desk.remember(calls.save(self._scope, title, content, **options), idempotency_key)
         )
+
+    def index(self, *, anew: bool = False, idempotency_key: str | None = None) -> Indexed:
+        """Make the index the state of the folder that the deployment's settings name for this scope."""
+        return run_now(self._desk.remember(calls.index(self._scope, anew=anew), idempotency_key))
 
     def get(self, memory_id: str) -> ResearchMemory:
         """Return a memory, in whatever state it is; NotFound when there is none."""

@@ -4,7 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-DateKind = Literal["none", "record", "jsonld", "meta", "time", "url", "text", "header"]
+DateKind = Literal[
+    "none", "record", "jsonld", "meta", "time", "url", "text", "header", "updated", "modified"
+]
 SourceType = Literal[
     "gov", "academic", "media", "vendor", "reference", "forum", "selfmedia", "internal", "unknown"
 ]
@@ -21,7 +23,8 @@ class Author(Struct, frozen=True, kw_only=True):
 class Document(Struct, frozen=True, kw_only=True):
     """Evidence text. `doc_id` is the BLAKE2b-128 hex digest of url and text; spans are byte offsets into `text`.
 
-    published is an ISO date (year, year-month or day) and never the fetch time; date_kind says where it is from.
+    published is an ISO date (year, year-month or day) and never the fetch time; date_kind says where it is from: of
+    research memory `updated` (a memory was published) or `modified` (a file was changed).
     citations: how often the work is cited, as the register counts; None where it does not say.
     site is the registrable domain (host and port on loopback); record marks an API's metadata record.
     """

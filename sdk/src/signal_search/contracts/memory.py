@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from signal_search.contracts.memory_index import IndexFolder
 from signal_search.contracts.research import (
     ApprovalPackage,
     ApprovalStatus,
@@ -218,6 +219,7 @@ class ListVerifications(
 AnyCommand = (
     SaveMemory
     | MoveMemory
+    | IndexFolder
     | AskApproval
     | Decide
     | TakeReceipt

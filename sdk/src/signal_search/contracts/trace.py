@@ -189,7 +189,7 @@ class DelegationLapsed(Entry, frozen=True, kw_only=True, tag="delegation_lapsed"
 class Judged(Entry, frozen=True, kw_only=True, tag="judged"):
     """The operator's model was asked about claims. verdicts: one for each pair; error: the code of why there are none.
 
-    tokens: as it reported.
+    Without pairs it was not asked (`withheld`: the claims may be words of research memory). tokens: as it reported.
     """
 
     pairs: tuple[ClaimPassage, ...]
