@@ -22,7 +22,7 @@ class News:
         self._best: dict[str, list[float]] = {each.id: [] for each in questions}
 
     def of(self, documents: Sequence[Document]) -> int:
-        """Return for how many sub-questions the documents of one reply bring a better passage."""
+        """Return for how many sub-questions the documents of one reply bring a better passage, of the asked time."""
         return sum(
             self._improves(
                 self._best[question.id],
@@ -30,6 +30,7 @@ class News:
                     found[0].share
                     for each in documents
                     if (found := self._reading.passages(question, each))
+                    and self._reading.of_time(question, found[0], each)
                 ],
             )
             for question in self._questions
