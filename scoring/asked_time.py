@@ -57,15 +57,17 @@ def asked_time(question: str, today: date | None = None) -> AskedTime | None:
 def is_of_time(asked: AskedTime, document: Document, start: int) -> bool | None:
     """Return whether the sentence at byte `start` of a document is of the asked time; None where nothing tells.
 
-    `start` is that of a sentence as `scoring.text.sentences` cuts them. What stands nearest decides.
+    `start` is that of a sentence as `scoring.text.sentences` cuts them. What stands nearest decides. A stretch of years
+    is wide: a sentence of which nothing tells the time passes for a part of it.
     """
     read = read_times(document)
     verdicts = (_said(asked, times, read) for times in _nearest_first(read, start))
     found = next((each for each in verdicts if each is not None), None)
-    if found is not None or read.published is None:
-        return found
-    # A page that appeared within the time is of it, whatever is added up.
-    return _said(replace(asked, of_amount=False), (Mention(read.published, 0, 0),), read)
+    if found is None and read.published is not None:
+        # A page that appeared within the time is of it, whatever is added up.
+        found = _said(replace(asked, of_amount=False), (Mention(read.published, 0, 0),), read)
+    is_stretch = all(each.form != "unit" for each in asked.times)
+    return True if found is None and is_stretch else found
 
 
 def _nearest_first(read: DocumentTimes, start: int) -> Iterator[tuple[Mention, ...]]:
