@@ -8,6 +8,7 @@ nothing tells, it is not known to be of that time.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
+from enum import Enum
 from functools import lru_cache
 
 from msgspec import Struct
@@ -86,42 +87,56 @@ def _nearest_first(read: DocumentTimes, start: int) -> Iterator[tuple[Mention, .
 # --- one time beside the asked one ------------------------------------------------------------------------------------
 
 
+class _Says(Enum):
+    """What a named time says of the asked one.
+
+    IS: it is that time, or a part; HELD: something was so through that time and beyond it; OTHER: it is another one.
+    """
+
+    IS = "is"
+    HELD = "held"
+    OTHER = "other"
+    NOTHING = "nothing"
+
+
 def _said(asked: AskedTime, times: Sequence[Mention], read: DocumentTimes) -> bool | None:
-    """Return whether one of the named times is the asked one, only others are, or nothing tells."""
-    found = [_answers(asked, each, likely_years(each, times, read)) for each in times]
-    if True in found:
+    """Return whether one of the named times is the asked one, only others are, or nothing tells.
+
+    Beside another time, what held through both may be said of either: since 2021, and in 2024.
+    """
+    found = {_says(asked, each, likely_years(each, times, read)) for each in times}
+    if _Says.IS in found:
         return True
-    return False if False in found else None
+    if _Says.HELD in found:
+        return None if _Says.OTHER in found else True
+    return False if _Says.OTHER in found else None
 
 
-def _answers(asked: AskedTime, named: Mention, likely: Collection[int]) -> bool | None:
-    verdicts = [_one(each, named, likely, of_amount=asked.of_amount) for each in asked.times]
-    if True in verdicts:
-        return True
-    return None if None in verdicts or not named.is_sure else False
+def _says(asked: AskedTime, named: Mention, likely: Collection[int]) -> _Says:
+    found = {_one(each, named, likely, of_amount=asked.of_amount) for each in asked.times}
+    for best in (_Says.IS, _Says.HELD, _Says.NOTHING):
+        if best in found:
+            return best
+    return _Says.OTHER if named.is_sure else _Says.NOTHING
 
 
-def _one(
-    asked: Mention, named: Mention, likely: Collection[int], *, of_amount: bool
-) -> bool | None:
+def _one(asked: Mention, named: Mention, likely: Collection[int], *, of_amount: bool) -> _Says:
     is_stretch = asked.form != "unit"
     match relation(named.period, asked.period, likely):
         case Relation.SAME:
-            return True
+            return _Says.IS
         case Relation.PART:
-            return is_stretch or not of_amount
+            return _Says.IS if is_stretch or not of_amount else _Says.OTHER
+        case Relation.OVERLAP:
+            return _Says.IS if is_stretch else _Says.NOTHING
         case Relation.WIDER:
             return _held_through(named, of_amount=of_amount)
-        case Relation.OVERLAP:
-            return True if is_stretch else None
         case Relation.APART:
-            return False
+            return _Says.OTHER
 
 
-def _held_through(named: Mention, *, of_amount: bool) -> bool | None:
+def _held_through(named: Mention, *, of_amount: bool) -> _Says:
     """What was so from one time to another was so in between, but for amounts; `in 2024` is not said of its May."""
-    if named.form == "unit":
-        return False
-    if not of_amount:
-        return True
-    return None if named.form == "open" else False
+    if named.form != "unit" and not of_amount:
+        return _Says.HELD
+    return _Says.NOTHING if named.form == "open" else _Says.OTHER

@@ -24,12 +24,13 @@ _NUMBER_OF_MONTH = {**_ABBREVIATIONS, **MONTHS}
 _EQUIVOCAL = frozenset(["april", "august", "june", "march", "may"])
 _MONTH = "|".join(sorted(_NUMBER_OF_MONTH, key=len, reverse=True))
 _YEAR = r"(?:1\d|20)\d\d"
-_TH = r"(?:st|nd|rd|th)?"
+_TH = r"(?:st|[nr]d|th)?"
 _SEASON = r"spring|summer|autumn|fall|winter"
-_CENTURY = "|".join(["twentieth", "nineteenth", "eighteenth", *ORDINALS])
-_CENTURY_WORDS = {**ORDINALS, "eighteenth": 18, "nineteenth": 19, "twentieth": 20}
+_LATER = "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+_CENTURIES = {**ORDINALS, **{word: number for number, word in enumerate(_LATER.split(), 13)}}
+_CENTURY = "|".join(sorted(_CENTURIES, key=len, reverse=True))
 _UNIT = re.compile(
-    r"(?<![A-Za-z0-9_])(?:"
+    r"(?<![A-Za-z0-9_.])(?:"
     rf"(?P<iso>({_YEAR})-(0[1-9]|1[0-2])(?:-([0-3]\d))?)"
     rf"|(?P<slash>({_YEAR})/(0[1-9]|1[0-2])/([0-3]\d))"
     rf"|(?P<day_month>(\d\d?){_TH}(?:\s+of)?\s+({_MONTH})\b\.?(?:,?\s+({_YEAR}))?)"
@@ -40,7 +41,7 @@ _UNIT = re.compile(
     rf"|(?P<season>({_SEASON})\s+(?:of\s+)?({_YEAR}))"
     rf"|(?P<in_season>(?<=in\s)(?:the\s+)?({_SEASON})(?!\s+tides?|\s+of\s))"
     r"|(?P<decade>((?:1\d|20)\d0)['’]?s)"
-    rf"|(?P<century>(?:(\d\d?)(?:st|nd|rd|th)|({_CENTURY}))[\s-]century)"
+    rf"|(?P<century>(?:(\d\d?)(?:st|[nr]d|th)|({_CENTURY}))[\s-]century)"
     rf"|(?P<relative>(last|this|next)\s+(year|month|{_MONTH})|(yesterday))"
     rf"|(?P<month>{_MONTH})"
     rf"|(?P<year>{_YEAR})(?!,\d|\.\d|/\d|\s?%)"
@@ -49,14 +50,22 @@ _UNIT = re.compile(
 )
 # What makes a bare number a year, and a bare word a month. `of` after a capital belongs to a name: the War of 1812.
 _TIME_BEFORE = (
-    r"(?:\b(?i:in|during|since|until|till|by|before|after|through|throughout|from|to|for|between|than|around|early|late|mid"
-    r"|year|fiscal|FY)|(?:^|\b[a-z]\w* )of)"
+    r"(?:\b(?i:in|during|since|until|till|by|before|after|through|throughout|from|(?<!up )to|for|between|than|around"
+    r"|early|late|mid|year|fiscal|FY)|(?:^|\b[a-z]\w* )of)"
 )
 _YEAR_BEFORE = re.compile(rf"{_TIME_BEFORE}[\s-]*(?:the )?(?:year |calendar year |fiscal year )?$")
 _NUMBER_AFTER = re.compile(
-    r"\s+(?!was\b|is\b|has\b|as\b|its\b|this\b|does\b|us\b|unless\b|besides\b|across\b|versus\b)[a-z]+s\b"
+    r"\s+(?!was\b|is\b|has\b|as\b|its\b|this\b|does\b|us\b|unless\b|besides\b|across\b|versus\b)(?:people|[a-z]+s)\b"
 )
 _ADJECTIVE = (re.compile(r"\b[Tt]he $"), re.compile(r"\s+[a-z]"))
+# The 1984 film, the 2014 drama film: the year names a work, and says nothing of when something was so.
+_WORK = (
+    re.compile(r"\b[Tt]he $"),
+    re.compile(
+        r"(?:\s+[\w-]+){0,4}?\s+(?:film|movie|novel|book|album|song|single|play|musical|series|comedy|drama|game|model"
+        r"|edition|version|paper|study|Act|Treaty)\b"
+    ),
+)
 _LAST_WORD = (re.compile(r"\b[a-z]{3,} $"), re.compile(r"\s*(?:[?!,;:)]|\.?\s*$)"))
 _BRACKETED = (re.compile(r"(?:^|[(（\t|])\s*$"), re.compile(r"\s*(?:[)）\t|:：,;]|$)"))
 _MONTH_BEFORE = re.compile(
@@ -154,7 +163,7 @@ def _decade(_text: str, match: _Match, _today: date | None) -> _Read:
 
 def _century(_text: str, match: _Match, _today: date | None) -> _Read:
     figure, word = _groups(match, "century")
-    number = int(figure) if figure else _CENTURY_WORDS[(word or "").lower()]
+    number = int(figure) if figure else _CENTURIES[(word or "").lower()]
     return (period.century(number) if 1 <= number <= 21 else None), True
 
 
@@ -200,14 +209,19 @@ def _year_alone(text: str, match: _Match, _today: date | None) -> _Read:
 
 def _is_year(text: str, match: _Match) -> bool:
     before, at = text[max(0, match.start() - 30) : match.start()], match.end()
-    if _BRACKETED[0].search(before) and _BRACKETED[1].match(text, at):
+    if _stands_in(_BRACKETED, before, text, at):
         return True
-    if _NUMBER_AFTER.match(text, at):
+    if _NUMBER_AFTER.match(text, at) or _stands_in(_WORK, before, text, at):
         return False
-    beside = (
-        (each[0].search(before), each[1].match(text, at)) for each in (_ADJECTIVE, _LAST_WORD)
-    )
-    return bool(_YEAR_BEFORE.search(before)) or any(all(each) for each in beside)
+    if _YEAR_BEFORE.search(before):
+        return True
+    return any(_stands_in(each, before, text, at) for each in (_ADJECTIVE, _LAST_WORD))
+
+
+def _stands_in(
+    beside: tuple[re.Pattern[str], re.Pattern[str]], before: str, text: str, at: int
+) -> bool:
+    return bool(beside[0].search(before) and beside[1].match(text, at))
 
 
 _READERS: dict[str, Callable[[str, _Match, date | None], _Read]] = {

@@ -135,9 +135,16 @@ def relation(found: Period, asked: Period, likely_years: Collection[int] = ()) -
         (_compared(each, own) for each, own in _readings(found, asked, likely_years)),
         default=Relation.WIDER,
     )
-    if bool(found.season) != bool(asked.season) and nearest is not Relation.APART:
-        return Relation.OVERLAP  # which months a season has is not said
-    return nearest
+    return _of_seasons(nearest, found, asked)
+
+
+def _of_seasons(nearest: Relation, found: Period, asked: Period) -> Relation:
+    """Return the relation where one of both is a season, and has its year's days: it is a part of the year, no more."""
+    if nearest is Relation.APART or bool(found.season) == bool(asked.season):
+        return nearest
+    if found.season:
+        return Relation.PART if nearest in {Relation.SAME, Relation.PART} else Relation.OVERLAP
+    return Relation.WIDER if nearest in {Relation.SAME, Relation.WIDER} else Relation.OVERLAP
 
 
 def _readings(

@@ -101,10 +101,10 @@ class _Answer:
         unanswered = tuple(_unanswered(plan, statements))
         documents = [each.document for each in self.cited]
         self.open_points = (
+            *other_times(plan, statements, asked_on(view)),
             *uncertainties(claims),
             *heeded.open_points,
             *(_no_evidence(each) for each in unanswered),
-            *other_times(plan, statements, asked_on(view)),
             *open_aspects(plan, documents, {each.id for each in unanswered}),
         )
 

@@ -52,6 +52,7 @@ def shown(period: Period, end: str) -> str:
         ("in the first half of 2024", "2024-01-01..2024-06-30"),
         ("in the 1990s", "1990-01-01..1999-12-31"),
         ("in the 19th century", "1800-01-01..1899-12-31"),
+        ("in the sixteenth century", "1500-01-01..1599-12-31"),
         ("in the twentieth century", "1900-01-01..1999-12-31"),
         ("between 2019 and 2021", "2019-01-01..2021-12-31"),
         ("from March to June 2021", "2021-03-01..2021-06-30"),
@@ -109,6 +110,8 @@ def test_a_time_is_read(text: str, days: str) -> None:
         "Spring tides run at 3.4 metres per second at springs.",
         "五月天乐队有几张专辑",
         "5个月后完成",
+        "Who plays in the 2014 coming-of-age drama film Boyhood?",
+        "It holds 2000 people, and up to 1500 on the deck.",
         "用了98年",
         "第3月台",
     ],
@@ -152,6 +155,10 @@ MAY, OF_2024 = months(5, 5, None), years(2024, 2024)
         (season("summer", 2024), season("winter", 2024), Relation.APART),
         (months(7, 7, 2024), season("summer", 2024), Relation.OVERLAP),
         (months(7, 7, 2023), season("summer", 2024), Relation.APART),
+        (season("summer", 2024), OF_2024, Relation.PART),
+        (OF_2024, season("summer", 2024), Relation.WIDER),
+        (season("summer", 2024), months(7, 7, 2024), Relation.OVERLAP),
+        (season("summer", None), season("summer", 2024), Relation.SAME),
     ],
 )
 def test_one_time_lies_to_another(found: Period, asked: Period, expected: Relation) -> None:
