@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from scoring.relevance import Variants, variants_of
 from scoring.text import chinese_words, is_chinese, tokens
+from scoring.times.reading import without_times
 
 # The lists of words are made on first use: the first Chinese one reads the dictionary, which takes half a second.
 
@@ -141,8 +142,12 @@ def _chinese_units(term: str) -> list[str]:
 
 
 def names_in(question: str) -> tuple[tuple[str, ...], ...]:
-    """Return the names in a question as tokens: capitalised or with digits, not the mere first word; quoted titles."""
+    """Return the names in a question as tokens: capitalised or with digits, not the mere first word; quoted titles.
+
+    A time is no name: what is of 2024 need not be called so, and in 阵列2024年发电 no space parts it from the rest.
+    """
     found = ["".join(match) for match in _QUOTED.findall(question)]
+    question = without_times(question)
     for match in _NAME.finditer(question):
         words = match[0].split()
         if match.start() == 0 and not is_chinese(question) and _is_plain(words[0]):

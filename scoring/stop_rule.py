@@ -54,13 +54,15 @@ class StopRules(Struct, frozen=True, kw_only=True):
 class QuestionEvidence(Struct, frozen=True, kw_only=True):
     """What one sub-question has so far.
 
-    sites: independent sites whose text speaks to it; agreeing: the most of them that say the same; pending: its calls
-    that are not answered yet. A contrary question is closed when it was asked, for there may be nothing to find.
+    sites: independent sites whose text speaks to it; agreeing: the most of them that say the same; elsewhen: documents
+    that speak to it, but not of the time it names; pending: its calls that are not answered yet. A contrary question is
+    closed when it was asked, for there may be nothing to find.
     """
 
     question_id: str
     sites: int = 0
     agreeing: int = 0
+    elsewhen: int = 0
     pending: int = 0
     is_contrary: bool = False
 
@@ -231,7 +233,9 @@ def _none_reached(view: _View) -> bool:
 
 
 def _none_found(view: _View) -> bool:
-    return _is_over(view) and not any(each.sites for each in view.evidence.questions)
+    return _is_over(view) and not any(
+        each.sites or each.elsewhen for each in view.evidence.questions
+    )
 
 
 _FIRST_TESTS: tuple[_Test, ...] = (

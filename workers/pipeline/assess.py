@@ -11,7 +11,7 @@ from signal_search.contracts.trace import FetchFinished
 
 from scoring.copies import copy_groups, independent_sites
 from scoring.stop_rule import Arrival, Evidence, QuestionEvidence
-from workers.pipeline.evidence import arrived_documents, usage_of, within_constraints
+from workers.pipeline.evidence import arrived_documents, asked_on, usage_of, within_constraints
 from workers.pipeline.news import News
 from workers.pipeline.open_aspects import speaks_of_aspect
 from workers.pipeline.reading import Reading
@@ -51,7 +51,7 @@ def assess(view: JobView, documents: Mapping[str, Document], rules: Rules, at: M
     """Return the evidence of a running job."""
     plan, _spec = view.require()
     kept = counted_documents(view, documents, at)
-    reading = Reading(kept, rules.verify)
+    reading = Reading(kept, rules.verify, asked_on(view))
     return Evidence(
         tier=plan.tier,
         questions=tuple(_question(view, each, reading, at) for each in plan.questions),
@@ -118,7 +118,7 @@ def _only_leads_on(end: FetchFinished) -> bool:
 def _question(
     view: JobView, question: SubQuestion, reading: Reading, at: Moment
 ) -> QuestionEvidence:
-    found = [each for _passage, each in reading.speaking(question)]
+    found = [each for _passage, each in reading.answering(question)]
     speaking = [each for each in found if speaks_of_aspect(question, each)]
     pending = _pending(view, question.id, at.busy)
     # What is at hand may be what has changed since: it seconds a page, and speaks alone when no page is to come.
@@ -128,6 +128,7 @@ def _question(
         question_id=question.id,
         sites=independent_sites(speaking) if speaking else 0,
         agreeing=reading.sites_stating(answer) if answer is not None else 0,
+        elsewhen=len(reading.speaking(question)) - len(found),
         pending=pending,
         is_contrary=question.role == "contrary",
     )

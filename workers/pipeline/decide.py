@@ -11,7 +11,7 @@ from signal_search.contracts.result import Stop
 from scoring.stop_rule import Continue, Evidence, StopRules
 from scoring.stop_rule import decide as stop_or_go
 from workers.pipeline.assess import Moment, assess
-from workers.pipeline.evidence import arrived_documents
+from workers.pipeline.evidence import arrived_documents, asked_on
 from workers.pipeline.follow_ups import follow_ups
 from workers.pipeline.news import is_dry
 from workers.pipeline.reading import Reading
@@ -69,7 +69,9 @@ def _dryness(
 
     def test(call: CallView) -> bool:
         own = arrived_documents(call.in_order(), documents)
-        return is_dry(view, call, Reading(own, rules.verify), rules.stop.quiet_arrivals)
+        return is_dry(
+            view, call, Reading(own, rules.verify, asked_on(view)), rules.stop.quiet_arrivals
+        )
 
     return test
 

@@ -9,7 +9,9 @@ from signal_search.errors import Broken
 
 from scoring.claims.opinion import Judge
 from scoring.rank import Ranked
+from workers.pipeline.evidence import asked_on
 from workers.pipeline.findings import Statement, find_statements
+from workers.pipeline.reading import Reading
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, retrieve_request
 
@@ -37,7 +39,7 @@ def drafted(
     plan, spec = view.require()
     found, ranked = find_statements(
         plan,
-        evidence,
+        Reading(evidence, rules.verify, asked_on(view)),
         rules,
         now_ms=stopped_in(view).at_ms,
         prefs=retrieve_request(spec).constraints.source_prefs,

@@ -58,6 +58,12 @@ def utc_day(now_ms: int) -> date:
     return datetime.fromtimestamp(now_ms / 1000, UTC).date()
 
 
+def asked_on(view: JobView) -> date:
+    """Return the UTC day on which a job was submitted: what `last year` in its question is counted from."""
+    _plan, spec = view.require()
+    return utc_day(spec.created_at_ms)
+
+
 def _is_in_domain(document: Document, domain: str | None) -> bool:
     return not domain or document.site == (site_of(domain) or domain)
 

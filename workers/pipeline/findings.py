@@ -24,6 +24,9 @@ _TITLE_BONUS = (
 )
 
 
+# The label of a statement that is not known to be of the time its question names.
+OTHER_TIME = "other_time"
+
 _Speaking = tuple[tuple[Passage, ...], Ranked]
 
 
@@ -56,7 +59,7 @@ class Statement:
 
 def find_statements(
     plan: Plan,
-    documents: Sequence[Document],
+    reading: Reading,
     rules: Rules,
     *,
     now_ms: int,
@@ -67,14 +70,13 @@ def find_statements(
 
     The judge is asked about claims that the rules leave open.
     """
-    reading = Reading(documents, rules.verify)
     found: list[Statement] = []
     best: dict[str, Ranked] = {}
     for question in plan.questions:
         asked = Asked(
             variants=need_for(question).variants, intent=plan.intent, now_ms=now_ms, prefs=prefs
         )
-        kept = rank(documents, asked, rules.sba).kept
+        kept = rank(reading.documents, asked, rules.sba).kept
         for each in kept:
             known = best.get(each.document.doc_id)
             if known is None or known.score.relevance.value < each.score.relevance.value:
@@ -95,13 +97,16 @@ def _of_question(
     speaking = [(reading.passages(question, each.document), each) for each in ranked]
     speaking = [(found, each) for found, each in speaking if found and found[0].share >= SPEAKS]
     speaking.sort(key=lambda each: (-_worth(question, each), each[1].document.url))
-    for passages, each in _one_per_site_first(speaking)[:_PER_QUESTION]:
+    ordered = _of_asked_time_first(question, _one_per_site_first(speaking), reading)
+    for passages, each in ordered[:_PER_QUESTION]:
         if left <= 0:
             return
+        is_of_time = reading.of_time(question, passages[0], each.document)
         spans = _chosen(passages, rules.passage_tokens)
         claims = _verified(spans, each.document, reading, rules, judge)[:left]
         left -= len(claims)
-        yield Statement(question, each, spans, claims, passages[0].share)
+        note = "" if is_of_time else OTHER_TIME
+        yield Statement(question, each, spans, claims, passages[0].share, note=note)
 
 
 def _worth(question: SubQuestion, speaking: _Speaking) -> float:
@@ -123,6 +128,22 @@ def _one_per_site_first(
         (second if site in seen else first).append(each)
         seen.add(site)
     return first + second
+
+
+def _of_asked_time_first(
+    question: SubQuestion, speaking: Sequence[_Speaking], reading: Reading
+) -> list[_Speaking]:
+    """Put documents of the asked time first, and leave out of these the sentences that are of another time."""
+    timely: list[_Speaking] = []
+    others: list[_Speaking] = []
+    for passages, each in speaking:
+        times = [reading.of_time(question, passage, each.document) for passage in passages]
+        if times[0]:
+            kept = tuple(p for p, time in zip(passages, times, strict=True) if time is not False)
+            timely.append((kept, each))
+        else:
+            others.append((passages, each))
+    return timely + others
 
 
 def _chosen(passages: Sequence[Passage], limit_tokens: int) -> tuple[Span, ...]:
@@ -158,11 +179,11 @@ def _verified(
 
 def _distinct(found: Sequence[Statement]) -> list[Statement]:
     """Return each statement once, under the first question it answers, with the others it answers too."""
-    first: dict[tuple[Span, ...], Statement] = {}
+    first: dict[tuple[tuple[Span, ...], str], Statement] = {}
     for each in found:
-        known = first.get(each.spans)
+        known = first.get((each.spans, each.note))
         if known is None:
-            first[each.spans] = each
+            first[each.spans, each.note] = each
         else:
-            first[each.spans] = replace(known, also=(*known.also, each.question.id))
+            first[each.spans, each.note] = replace(known, also=(*known.also, each.question.id))
     return list(first.values())

@@ -198,6 +198,7 @@ def _said(claim: Claim, beside: Statement, draft: Draft) -> Statement | None:
         claims=(claim,),
         share=max(beside.share, SPEAKS),
         said=claim.text,
+        note=beside.note,
     )
 
 

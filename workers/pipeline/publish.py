@@ -23,11 +23,12 @@ from scoring.claims.faithfulness import faithfulness_of, uncertainties
 from scoring.confidence import Confidence, ConfidenceParts, confidence_of
 from scoring.rank import Ranked
 from workers.pipeline.draft import drafted, evidence_of, stopped_in
-from workers.pipeline.evidence import usage_of
+from workers.pipeline.evidence import asked_on, usage_of
 from workers.pipeline.findings import Statement
 from workers.pipeline.heeding import heed
 from workers.pipeline.judges import judge_of
 from workers.pipeline.open_aspects import open_aspects
+from workers.pipeline.other_times import other_times
 from workers.pipeline.outcomes import degradations_of, outcomes_of, warnings_of
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView, fold
@@ -100,6 +101,7 @@ class _Answer:
         unanswered = tuple(_unanswered(plan, statements))
         documents = [each.document for each in self.cited]
         self.open_points = (
+            *other_times(plan, statements, asked_on(view)),
             *uncertainties(claims),
             *heeded.open_points,
             *(_no_evidence(each) for each in unanswered),

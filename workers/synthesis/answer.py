@@ -13,6 +13,7 @@ from workers.synthesis.markup import escape
 from workers.synthesis.wording import PLAIN_FROM, Language, language_of, say
 
 _MAX_UNCERTAINTIES = 8
+_LABELS = {"opposing": "opposing", "other_time": "other_time"}
 
 
 def write_answer(
@@ -53,7 +54,8 @@ def _lead(
     if confidence < PLAIN_FROM or len(finding.citations) == 1:
         said_by = say("according_to", words, title=_named(finding, sources, words))
         text = f"{said_by}: {text}" if words == "en" else f"{said_by}：{text}"
-    return f"**{say('answer', words)}**: {text}"
+    label = _label(finding, words) if finding.label == "other_time" else ""
+    return f"**{say('answer', words)}**: {label}{text}"
 
 
 def _named(finding: Finding, sources: Sequence[CitedSource], words: Language) -> str:
@@ -82,8 +84,13 @@ def _others(findings: Sequence[Finding], first: Finding, words: Language) -> lis
 
 
 def _line(finding: Finding, words: Language) -> str:
-    label = f"*{say('opposing', words)}* — " if finding.label == "opposing" else ""
-    return f"- {label}{escape(finding.text)} {_marks(finding.citations)}"
+    return f"- {_label(finding, words)}{escape(finding.text)} {_marks(finding.citations)}"
+
+
+def _label(finding: Finding, words: Language) -> str:
+    """Return what the reader has to know of a finding: that it is the weaker side, or of another time than asked."""
+    key = _LABELS.get(finding.label)
+    return f"*{say(key, words)}* — " if key else ""
 
 
 def _concerns(conflict: Conflict, finding: Finding) -> bool:

@@ -14,6 +14,7 @@ from signal_search.contracts.finding import Claim, Span
 from signal_search.contracts.hit import MergedHit, RankedHit
 from signal_search.contracts.hit_synthesis import Certainty, HitDisagreement, HitStatement
 
+from scoring.asked_time import asked_time, is_of_time
 from scoring.claims.conflicts import find_disagreements
 from scoring.claims.evidence import PreparedDocument, prepare
 from scoring.claims.rules import VerifyRules
@@ -94,7 +95,7 @@ def _statement(
     read: _Read,
     disagreements: Sequence[HitDisagreement],
 ) -> HitStatement | None:
-    best = _best_sentence(documents, query_forms)
+    best = _best_sentence(documents, query_forms, read.today)
     if best is None:
         return None
     claim = verify_prepared(best.quote, read.ready, own_doc_ids={best.doc_id}, rules=read.rules)
@@ -107,16 +108,36 @@ def _statement(
     )
 
 
-def _best_sentence(documents: Sequence[Document], query_forms: Sequence[str]) -> Span | None:
-    """Return the sentence that carries most of the query; of equals the one of the better hit."""
+def _best_sentence(
+    documents: Sequence[Document], query_forms: Sequence[str], today: date
+) -> Span | None:
+    """Return the sentence that carries most of the query; of equals the one of the better hit.
+
+    One that is of the time which the query names comes first, one of another time is none. A snippet is short: where
+    it does not tell its time, that is not held against it.
+    """
     needs: list[Need] = [need_of(each) for each in query_forms]
-    best: tuple[float, Span | None] = (0.0, None)
+    named = (asked_time(each, today) for each in query_forms)
+    asked = next((each for each in named if each is not None), None)
+    best: tuple[bool, float, Span | None] = (False, _SPEAKS, None)
     for document in documents:
         for need in needs:
             for passage in rank_sentences(need, document):
-                if is_statement(passage.span.quote) and passage.share > best[0]:
-                    best = (passage.share, passage.span)
-    return best[1] if best[0] >= _SPEAKS else None
+                time = asked is None or is_of_time(asked, document, passage.span.start)
+                if time is False or not is_statement(passage.span.quote):
+                    continue
+                best = _better(best, (time is True, passage.share, passage.span))
+    return best[2]
+
+
+_Candidate = tuple[bool, float, Span | None]
+
+
+def _better(best: _Candidate, other: _Candidate) -> _Candidate:
+    """Return the other one where it speaks and has the asked time or the greater share on its side."""
+    if other[1] < _SPEAKS:
+        return best
+    return other if best[2] is None or other[:2] > best[:2] else best
 
 
 def _certainty(

@@ -14,6 +14,14 @@ TEXTS: dict[str, dict[Language, str]] = {
         "en": "An opposing view exists (weaker source)",
         "zh": "存在相反观点（低可信源）",
     },
+    "other_time": {
+        "en": "Not known to be of the time that was asked for",
+        "zh": "未能确认属于所问的时间",
+    },
+    "not_found_for": {
+        "en": "Nothing was found for {time}: {question}",
+        "zh": "未找到{time}的内容：{question}",
+    },
     "conflict": {"en": "Sources disagree", "zh": "来源不一致"},
     "retracted": {
         "en": "Retracted or withdrawn, do not rely on it",

@@ -65,6 +65,15 @@ def test_chinese_words() -> None:
     assert text.endswith("置信度: 0.50")
 
 
+def test_what_may_be_of_another_time_says_so_wherever_it_stands() -> None:
+    other = finding(HIGH, 1, label="other_time")
+    assert written(other).startswith(
+        "**Answer**: *Not known to be of the time that was asked for* — According to Atlas (2019): "
+    )
+    assert f"\n\n- *Not known to be of the time that was asked for* — {HIGH} [1]" in written(finding(), other)  # fmt: skip
+    assert written(other, language="zh").startswith("**先答**: *未能确认属于所问的时间* — 据")
+
+
 def test_both_sides_of_a_conflict_about_the_answer_follow_at_once_the_weaker_labelled() -> None:
     more = finding("It was first climbed in 1903.", 1)
     text = written(finding(), more, conflicts=(conflict(),))

@@ -129,6 +129,32 @@ def test_nothing_that_speaks_to_the_query_is_no_answer() -> None:
     assert found.text.startswith("1. [Page 1]")
 
 
+# --- of which time ----------------------------------------------------------------------------------------------------
+
+OF_2024 = "The array delivered 71 gigawatt hours in 2024."
+OF_MAY = "The array delivered 7.4 gigawatt hours in May."
+OF_NO_TIME = "The array delivered 70 gigawatt hours."
+
+
+@pytest.mark.parametrize(
+    ("snippets", "answer"),
+    [
+        ((OF_2024, OF_MAY), OF_MAY),
+        ((OF_MAY, OF_2024), OF_MAY),
+        ((OF_NO_TIME, OF_MAY), OF_MAY),
+        ((OF_2024, OF_NO_TIME), OF_NO_TIME),
+        ((OF_2024,), None),
+    ],
+)
+def test_a_sentence_of_another_time_is_no_answer(
+    snippets: tuple[str, ...], answer: str | None
+) -> None:
+    hits = [hit(number, each) for number, each in enumerate(snippets, 1)]
+    found = synthesis("how much the array delivered in May", *hits)
+    assert (found.answer and found.answer.text) == answer
+    assert all(each in found.text for each in snippets)
+
+
 # --- by topic ---------------------------------------------------------------------------------------------------------
 
 

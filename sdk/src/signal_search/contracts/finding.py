@@ -37,7 +37,8 @@ class Claim(Struct, frozen=True, kw_only=True):
 class Finding(Struct, frozen=True, kw_only=True):
     """A statement with at least one citation; without one it cannot be built.
 
-    citations are positions in the result's `sources`, from 1. `label` marks the weaker side of a conflict.
+    citations are positions in the result's `sources`, from 1. `label` marks the weaker side of a conflict, or what is
+    not known to be of the time that was asked for.
     """
 
     text: str
