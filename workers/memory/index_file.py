@@ -23,6 +23,7 @@ SCHEMA: Final = "signal-search.index"
 VERSION: Final = 3
 _UNDATED: Final = 2  # a file of before: the same without the times of its sources
 _BUSY_MS: Final = 5000
+_REFS_AT_A_TIME: Final = 200
 
 _TABLES: Final = """
 CREATE TABLE header (only INTEGER PRIMARY KEY CHECK (only = 1), json TEXT NOT NULL) STRICT;
@@ -219,9 +220,14 @@ def modified_in(
     """Return when sources were last changed (epoch milliseconds), where that is known; inside the transaction."""
     if header.format == _UNDATED:
         return {}
-    sql = "SELECT modified_ms FROM sources WHERE source_ref = ?"
-    found = {each: db.execute(sql, (each,)).fetchone() for each in dict.fromkeys(source_refs)}
-    return {each: row[0] for each, row in found.items() if row is not None and row[0] is not None}
+    wanted = list(dict.fromkeys(source_refs))
+    found: dict[str, int | None] = {}
+    for at in range(0, len(wanted), _REFS_AT_A_TIME):
+        part = wanted[at : at + _REFS_AT_A_TIME]
+        marks = ", ".join("?" * len(part))
+        sql = f"SELECT source_ref, modified_ms FROM sources WHERE source_ref IN ({marks})"  # noqa: S608
+        found |= dict(db.execute(sql, part).fetchall())
+    return {ref: at_ms for ref, at_ms in found.items() if at_ms is not None}
 
 
 def write_header(db: sqlite3.Connection, header: Header) -> None:
