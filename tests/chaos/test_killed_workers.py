@@ -15,7 +15,7 @@ from tests.chaos.stage import (
     wait_until,
 )
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(240)]
 
 
 def holder_of(on: Stage, step: str) -> bool:

@@ -12,7 +12,7 @@ from infra.stack import Parts
 from tests.e2e.conftest import start
 from tests.fakes.ports import free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(110)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 QUOTA = 3
 QUESTIONS = (
