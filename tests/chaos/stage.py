@@ -43,19 +43,13 @@ _FACTS = (
 )
 
 
-def wait_until(
-    predicate: Callable[[], object],
-    description: str,
-    *,
-    within_s: float = 90,
-    pause_s: float = 0.02,
-) -> None:
-    """Look again and again; moments that are milliseconds long need a shorter pause."""
+def wait_until(predicate: Callable[[], object], description: str, *, within_s: float = 90) -> None:
+    """Look again and again; for moments that are milliseconds long there are traps."""
     ends = time.monotonic() + within_s
     while not predicate():
         if time.monotonic() > ends:
             pytest.fail(f"never happened: {description}")
-        time.sleep(pause_s)
+        time.sleep(0.02)
 
 
 def facts(result: Result) -> dict[str, Any]:
