@@ -96,14 +96,16 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path, workers: dict[Role, int], **more: str) -> Iterator[Stage]:
+def stage(
+    folder: Path, workers: dict[Role, int], *, latency_s: float = _LATENCY_S, **more: str
+) -> Iterator[Stage]:
     """Start everything and heal it once a second; leave nothing running. `more` are settings of the environment."""
     running = start(folder, Parts(workers=workers, web_port=free_port()), **more)
     ended = threading.Event()
     restarted: list[str] = []
     healer = threading.Thread(target=running.stack.run, args=(ended, restarted.append))
     healer.start()
-    fault = {"host": HOST, "latency_s": _LATENCY_S, "count": None}
+    fault = {"host": HOST, "latency_s": latency_s, "count": None}
     httpx.post(
         f"http://127.0.0.1:{running.web_port}/__faults", json=fault, timeout=30
     ).raise_for_status()
