@@ -63,12 +63,12 @@ def redis_url() -> Iterator[str]:
             _wait_until_up(url, process)
             yield url
             process.terminate()
-            process.wait(10)
+            process.wait(40)
 
 
 def _wait_until_up(url: str, process: "subprocess.Popen[bytes]") -> None:
     client = connect(url)
-    for _ in range(500):
+    for _ in range(2000):
         try:
             if client.ping():
                 client.close()
