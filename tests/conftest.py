@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -17,7 +17,7 @@ from infra.embedded_redis import find_server
 from infra.redis import connect
 
 # No test fails for being slow: the first example may load a dictionary, and the machine may be busy.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 NOW_MS = 1_790_000_000_000  # 2026-09-21T14:13:20Z
@@ -63,12 +63,12 @@ def redis_url() -> Iterator[str]:
             _wait_until_up(url, process)
             yield url
             process.terminate()
-            process.wait(10)
+            process.wait(40)
 
 
 def _wait_until_up(url: str, process: "subprocess.Popen[bytes]") -> None:
     client = connect(url)
-    for _ in range(500):
+    for _ in range(2000):
         try:
             if client.ping():
                 client.close()

@@ -229,16 +229,20 @@ class Lane:
 
     def requests(self) -> list[dict[str, Any]]:
         """What the site saw, in the order the requests began."""
-        answer = httpx.get(f"http://127.0.0.1:{self.web_port}/__log", params={"host": HOST})
+        answer = httpx.get(
+            f"http://127.0.0.1:{self.web_port}/__log", params={"host": HOST}, timeout=30
+        )
         rows = [row for row in answer.json() if not row["path"].startswith("/__")]
         return sorted(rows, key=lambda row: row["t_start"])
 
     def hang(self, latency_s: float, *, count: int | None = 1) -> None:
         fault = {"host": HOST, "latency_s": latency_s, "count": count}
-        httpx.post(f"http://127.0.0.1:{self.web_port}/__faults", json=fault).raise_for_status()
+        httpx.post(
+            f"http://127.0.0.1:{self.web_port}/__faults", json=fault, timeout=30
+        ).raise_for_status()
 
     def heal_site(self) -> None:
-        httpx.delete(f"http://127.0.0.1:{self.web_port}/__faults").raise_for_status()
+        httpx.delete(f"http://127.0.0.1:{self.web_port}/__faults", timeout=30).raise_for_status()
 
     def forget_replies(self) -> None:
         """Let the next job ask anew: every cell makes the same requests."""

@@ -22,6 +22,7 @@ from signal_search.contracts.query import Constraints, RetrieveRequest, SourcePr
 from signal_search.contracts.result import Result
 from signal_search.contracts.trace import Ended
 
+from budget.ledger import Balance
 from budget.redis_ledger import RedisLedger
 from infra.redis import Redis, connect
 from infra.roles import Role
@@ -42,19 +43,13 @@ _FACTS = (
 )
 
 
-def wait_until(
-    predicate: Callable[[], object],
-    description: str,
-    *,
-    within_s: float = 50,
-    pause_s: float = 0.02,
-) -> None:
-    """Look again and again; moments that are milliseconds long need a shorter pause."""
+def wait_until(predicate: Callable[[], object], description: str, *, within_s: float = 90) -> None:
+    """Look again and again; for moments that are milliseconds long there are traps."""
     ends = time.monotonic() + within_s
     while not predicate():
         if time.monotonic() > ends:
             pytest.fail(f"never happened: {description}")
-        time.sleep(pause_s)
+        time.sleep(0.02)
 
 
 def facts(result: Result) -> dict[str, Any]:
@@ -101,15 +96,19 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path, workers: dict[Role, int], **more: str) -> Iterator[Stage]:
+def stage(
+    folder: Path, workers: dict[Role, int], *, latency_s: float = _LATENCY_S, **more: str
+) -> Iterator[Stage]:
     """Start everything and heal it once a second; leave nothing running. `more` are settings of the environment."""
     running = start(folder, Parts(workers=workers, web_port=free_port()), **more)
     ended = threading.Event()
     restarted: list[str] = []
     healer = threading.Thread(target=running.stack.run, args=(ended, restarted.append))
     healer.start()
-    fault = {"host": HOST, "latency_s": _LATENCY_S, "count": None}
-    httpx.post(f"http://127.0.0.1:{running.web_port}/__faults", json=fault).raise_for_status()
+    fault = {"host": HOST, "latency_s": latency_s, "count": None}
+    httpx.post(
+        f"http://127.0.0.1:{running.web_port}/__faults", json=fault, timeout=30
+    ).raise_for_status()
     redis = connect(running.redis_url)
     try:
         with Client(redis_url=running.redis_url) as client:
@@ -129,9 +128,16 @@ def assert_polite(on: Stage) -> None:
     assert min(gaps) >= INTERVAL_S * 1000, gaps
 
 
+def settled(on: Stage, job_id: str) -> Balance:
+    """Return a job's account when nothing is held any more: its holds are given back after its end has been told."""
+    ledger, level = RedisLedger(on.redis), f"job:{job_id}"
+    wait_until(lambda: not any(ledger.balance(level).held.values()), "nothing is held any more")
+    return ledger.balance(level)
+
+
 def assert_charged_once(on: Stage, result: Result) -> None:
     """The ledger says what the result says, and nothing is held any more."""
-    balance = RedisLedger(on.redis).balance(f"job:{on.job_id}")
+    balance = settled(on, on.job_id)
     usage = result.usage
     assert {name: amount for name, amount in balance.used.items() if amount} == {
         "tokens": usage.tokens,
@@ -139,7 +145,6 @@ def assert_charged_once(on: Stage, result: Result) -> None:
         "fetches": usage.fetches,
         "bytes": usage.bytes,
     }
-    assert not any(balance.held.values())
 
 
 def assert_ended_once(on: Stage) -> None:

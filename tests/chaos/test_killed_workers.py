@@ -14,8 +14,9 @@ from tests.chaos.stage import (
     stage,
     wait_until,
 )
+from tests.chaos.traps import Traps
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(240)]
 
 
 def holder_of(on: Stage, step: str) -> bool:
@@ -82,9 +83,14 @@ def test_two_crawl_workers_are_killed_one_after_the_other(
 def test_the_process_that_holds_a_step_is_killed(
     tmp_path: Path, undisturbed: dict[str, Any], step: str
 ):
-    with stage(tmp_path, {"crawl": 1, "reduce": 1}) as on:
+    """It stands still at it: who only looked might see none at work on a step of some milliseconds."""
+    function = f"workers.pipeline.{step}:{step}"
+    traps = Traps(tmp_path / "traps", function)
+    with stage(tmp_path, {"crawl": 1, "reduce": 1}, **traps.environment) as on:
+        traps.arm(function)
         on.submit()
-        wait_until(lambda: holder_of(on, step), f"a process works on {step}", pause_s=0)
+        wait_until(traps.has_sprung, f"a process works on {step}")
+        assert holder_of(on, step)
         for pid in children_of(on.pid("worker-reduce1")):
             os.kill(pid, signal.SIGKILL)
         assert_as_if_nothing_had_happened(on, undisturbed)
@@ -93,10 +99,14 @@ def test_the_process_that_holds_a_step_is_killed(
 def test_the_whole_reduce_worker_is_killed_while_it_holds_the_reduction(
     tmp_path: Path, undisturbed: dict[str, Any]
 ):
-    with stage(tmp_path, {"crawl": 1, "reduce": 1}) as on:
+    function = "workers.pipeline.reduce:reduce"
+    traps = Traps(tmp_path / "traps", function)
+    with stage(tmp_path, {"crawl": 1, "reduce": 1}, **traps.environment) as on:
         on.submit()
-        wait_until(lambda: on.pages_seen() >= 4, "the crawl is under way")
-        wait_until(lambda: holder_of(on, "reduce"), "the reduction is worked on", pause_s=0)
+        wait_until(lambda: on.pages_seen() >= 2, "the crawl is under way")
+        traps.arm(function)
+        wait_until(traps.has_sprung, "the reduction is worked on")
+        assert holder_of(on, "reduce")
         os.killpg(on.pid("worker-reduce1"), signal.SIGKILL)
         assert_as_if_nothing_had_happened(on, undisturbed)
         on.wait_for_restart("worker-reduce1")

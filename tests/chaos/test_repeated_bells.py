@@ -10,7 +10,7 @@ from infra.settings import load
 from tests.chaos.stage import assert_as_if_nothing_had_happened, stage, wait_until
 from workers.celery_app import make_app, send_bell
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(240)]
 
 CALL = "all.site1"
 

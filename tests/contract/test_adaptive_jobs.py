@@ -1,5 +1,6 @@
 """Whole adaptive searches over the loopback web: through the frontier to sources, with a judge, to the page."""
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from redis import Redis
 from signal_search.contracts.adaptive import AdaptiveRequest
 from signal_search.contracts.adaptive_result import AdaptiveResult
-from signal_search.contracts.trace import LogEntry, Planned, Screened, Stopped
+from signal_search.contracts.trace import FetchQueued, LogEntry, Planned, Screened, Stopped
 
 from api_gateway.desk import Desk
 from api_gateway.owners import Reader
@@ -19,8 +20,8 @@ from infra.redis import connect
 from infra.result_sets import ResultSets
 from infra.settings import Settings, load
 from scoring.screening.pages import ResultSet
-from tests.fakes.servers import wait_until
 from tests.fakes.walk import Walk
+from tests.fakes.web import Answer, Seen, running_web
 from workers.pipeline.kinds import strategy_of
 from workers.pipeline.rules import from_log
 from workers.pipeline.state import fold
@@ -73,14 +74,14 @@ def settings(redis_url: str, web: LoopbackWeb, scenario: str = "", **adaptive: A
     )
 
 
-def submitted(settings: Settings, deadline_s: float = 20.0, **given: Any) -> Walk:
+def submitted(settings: Settings, **given: Any) -> Walk:
     walk = Walk(settings)
-    walk.submit(msgspec.convert(given or ASKED, AdaptiveRequest), deadline_s=deadline_s)
+    walk.submit(msgspec.convert(given or ASKED, AdaptiveRequest))
     return walk
 
 
-def screened(settings: Settings, deadline_s: float = 20.0, **given: Any) -> AdaptiveResult:
-    result = submitted(settings, deadline_s, **given).outcome()
+def screened(settings: Settings, **given: Any) -> AdaptiveResult:
+    result = submitted(settings, **given).outcome()
     assert isinstance(result, AdaptiveResult)
     return result
 
@@ -308,9 +309,15 @@ def test_the_purse_has_what_the_judge_cost(redis_url: str, web: LoopbackWeb) -> 
 def test_at_the_deadline_waiting_for_sources_is_told_apart(
     redis_url: str, web: LoopbackWeb
 ) -> None:
-    web.faults.add(Fault(host=WIKI, latency_s=3.0, count=None))
-    walk = submitted(settings(redis_url, web), 2.5)
-    walk.keep_looking = True
+    """Not by the clock: the deadline is over when a source has been asked and has not answered."""
+    web.faults.add(Fault(host=WIKI, latency_s=50.0, count=None))
+    walk = submitted(settings(redis_url, web))
+
+    def meanwhile() -> None:
+        if any(isinstance(each, FetchQueued) for each in log_of(walk)):
+            walk.pass_the_deadline()
+
+    walk.meanwhile = meanwhile
     result = walk.outcome()
     assert isinstance(result, AdaptiveResult)
     assert result.stop_reason == "deadline"
@@ -361,23 +368,35 @@ def test_every_request_to_the_judge_is_in_the_log_once(redis_url: str, web: Loop
 
 @pytest.mark.usefixtures("redis")
 def test_a_cancelled_search_asks_the_judge_nothing_more(redis_url: str, web: LoopbackWeb) -> None:
+    """The judge answers its first question when the job has been cancelled, and not before."""
     name = "job_" + "0" * 26
-    web.faults.add(Fault(host=JUDGE, latency_s=1.5, count=None))
-    walk = Walk(settings(redis_url, web))
-    walk.submit(msgspec.convert(ASKED, AdaptiveRequest), job_id=name)
-    tools, redis = walk.tools, connect(redis_url)
-    desk = Desk(redis, tools.settings, tools.clock, walk.bells.extend)
+    asked, go_on = threading.Event(), threading.Event()
 
-    def cancel() -> None:
-        wait_until(lambda: any(tools.ledger.balance(f"job:{name}").held.values()), "it asks")
-        desk.cancel(name, Reader(tenant="local"))
+    def slow(_seen: Seen) -> Answer:
+        asked.set()
+        go_on.wait(40)
+        return Answer(b"{}", headers=(("Content-Type", "application/json"),))
 
-    with ThreadPoolExecutor(1) as pool:
-        cancelling = pool.submit(cancel)
-        walk.play(name)
-        cancelling.result(timeout=20)
-    wait_until(lambda: bool(web.log.entries(JUDGE)), "the request that was under way ends")
-    assert len(web.log.entries(JUDGE)) == 1
+    with running_web() as judge:
+        judge.route("/v1/systemone", slow)
+        made = settings(redis_url, web)
+        named = {**hosts(web.port), JUDGE: judge.authority}
+        loopback = made.loopback.model_copy(update={"hosts": named})
+        walk = Walk(made.model_copy(update={"loopback": loopback}))
+        walk.submit(msgspec.convert(ASKED, AdaptiveRequest), job_id=name)
+        tools, redis = walk.tools, connect(redis_url)
+        desk = Desk(redis, tools.settings, tools.clock, walk.bells.extend)
+
+        def cancel() -> None:
+            assert asked.wait(40)
+            desk.cancel(name, Reader(tenant="local"))
+            go_on.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            cancelling = pool.submit(cancel)
+            walk.play(name)
+            cancelling.result(timeout=40)
+        assert judge.paths() == ["/v1/systemone"]
     assert not web.log.entries(WIKI)
     redis.close()
     tools.redis.close()

@@ -21,6 +21,7 @@ from infra.tokens import TokenStore
 from tests.fakes.crawled import FRONT, GUIDE, LOG
 from tests.fakes.gateway import finish, running
 from tests.fakes.hits import a_hit, a_search_result
+from tests.fakes.servers import wait_until
 from tests.fakes.walk import everything_in
 
 TAVILY, SEARXNG = "/compat/tavily/search", "/compat/searxng/search"
@@ -79,12 +80,14 @@ def bearer(token: str) -> dict[str, str]:
 
 def the_job(http: httpx.Client) -> str:
     """Return the one job that somebody is submitting, once it is there."""
-    for _ in range(2000):
-        jobs = http.get("/v1/jobs").json()["jobs"]
-        if jobs:
-            job_id: str = jobs[0]["id"]
-            return job_id
-    pytest.fail("no job came")
+    found: list[str] = []
+
+    def is_there() -> bool:
+        found.extend(each["id"] for each in http.get("/v1/jobs").json()["jobs"])
+        return bool(found)
+
+    wait_until(is_there, "a job came")
+    return found[0]
 
 
 def answered(
@@ -100,7 +103,7 @@ def answered(
         assert isinstance(stored.spec, SearchSpec)
         raw = msgspec.json.encode(a_search_result(*hits, job_id=job_id, **result))
         finish(redis, job_id, JobEvent.SUCCEED, result=raw)
-        return waiting.result(10), stored.spec
+        return waiting.result(40), stored.spec
 
 
 # --- each API's own words ---------------------------------------------------------------------------------------------
@@ -383,7 +386,7 @@ def test_one_search_more_than_there_are_slots_is_429_with_a_time(
             job_id = the_job(http)
             refused = second()
             finish(redis, job_id, JobEvent.SUCCEED, result=msgspec.json.encode(a_search_result()))
-            assert waiting.result(10).status_code == 200
+            assert waiting.result(40).status_code == 200
     assert [each.status_code for each in refused] == [429] * 3
     assert [each.headers["retry-after"] for each in refused] == ["1"] * 3
     assert set(refused[0].json()) == {"detail"}

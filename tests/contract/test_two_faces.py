@@ -28,7 +28,7 @@ from infra import keys
 from infra.bundle import unpack
 from infra.settings import load
 from infra.tokens import TokenStore
-from tests.fakes.gateway import a_result, finish, running
+from tests.fakes.gateway import a_result, bells_for, finish, running
 
 ASKED = RetrieveRequest(query="How high is Mount Ansel?")
 
@@ -146,7 +146,7 @@ def test_a_job_submitted_over_redis_is_the_same_job_over_http(
     job = local.submit(RetrieveRequest(query=ASKED.query), idempotency_key="k")
     assert local.submit(RetrieveRequest(query=ASKED.query), idempotency_key="k").id == job.id
     assert submit(http, headers={"Idempotency-Key": "k"}).json()["id"] == job.id
-    assert redis.llen("ss:mq:plan") == 1
+    assert bells_for(redis, f"{job.id}/plan") == 1
     assert (
         msgspec.json.decode(msgspec.json.encode(local.job(job.id)))
         == http.get(f"/v1/jobs/{job.id}").json()

@@ -25,6 +25,7 @@ def environment(web_port: int, **more: str) -> dict[str, str]:
         "SIGNAL_SEARCH_FRONTIER__LEASE_S": "3",
         "SIGNAL_SEARCH_QUEUE__LEASE_S": "4",
         "SIGNAL_SEARCH_QUEUE__RECHECK_S": "1",
+        "SIGNAL_SEARCH_SEARCH__DEADLINE_S": "50",  # a busy machine may need more than the ten seconds of the defaults
         **more,
     }
 
@@ -47,14 +48,16 @@ class Running:
     def requests(self, host: str = "") -> list[dict[str, Any]]:
         """Return the web's own log, oldest first."""
         answer = httpx.get(
-            f"http://127.0.0.1:{self.web_port}/__log", params={"host": host} if host else {}
+            f"http://127.0.0.1:{self.web_port}/__log",
+            params={"host": host} if host else {},
+            timeout=30,
         )
         found = answer.json()
         rows: list[dict[str, Any]] = found["requests"] if isinstance(found, dict) else found
         return [row for row in rows if not row["path"].startswith("/__")]
 
     def forget_requests(self) -> None:
-        httpx.delete(f"http://127.0.0.1:{self.web_port}/__log")
+        httpx.delete(f"http://127.0.0.1:{self.web_port}/__log", timeout=30)
 
 
 def start(folder: Path, parts: Parts, **more: str) -> Running:
@@ -69,6 +72,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     parts = Parts(
         workers={"crawl": 2, "reduce": 1}, gateway=True, port=free_port(), web_port=free_port()
     )
-    running = start(tmp_path_factory.mktemp("stack"), parts)
+    # Nobody is killed here: a lease that ends is one of a worker that had no time, and would be work done twice.
+    leases = {"SIGNAL_SEARCH_FRONTIER__LEASE_S": "40", "SIGNAL_SEARCH_QUEUE__LEASE_S": "40"}
+    running = start(tmp_path_factory.mktemp("stack"), parts, **leases)
     yield running
     running.stack.stop()

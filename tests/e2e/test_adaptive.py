@@ -20,7 +20,7 @@ from tests.e2e.conftest import Running, start
 from tests.fakes.ports import free_port
 from workers.pipeline.replay import replay
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 COMMAND = str(Path(sys.executable).with_name("signal-search"))
 ENVIRONMENT = {

@@ -11,12 +11,12 @@ from tests.e2e.conftest import Running
 
 _SETTLED = ("steps_total", "jobs_total", "fetch_seconds_count")
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 
 def counts(running: Running) -> dict[tuple[str, str], float]:
     """Return the samples of the page by name and value of their first label that matters here."""
-    page = httpx.get(f"{running.gateway_url}/metrics").raise_for_status().text
+    page = httpx.get(f"{running.gateway_url}/metrics", timeout=30).raise_for_status().text
     found: dict[tuple[str, str], float] = {}
     for family in text_string_to_metric_families(page):
         for sample in family.samples:
@@ -30,8 +30,12 @@ def counts(running: Running) -> dict[tuple[str, str], float]:
 
 def at_rest(running: Running) -> dict[tuple[str, str], float]:
     """End what other tests left behind, and return the counts when they have stood still for two seconds."""
-    for job in httpx.get(f"{running.gateway_url}/v1/jobs", params={"limit": 100}).json()["jobs"]:
-        httpx.delete(f"{running.gateway_url}/v1/jobs/{job['id']}")  # 409 for those that had ended
+    for job in httpx.get(
+        f"{running.gateway_url}/v1/jobs", params={"limit": 100}, timeout=30
+    ).json()["jobs"]:
+        httpx.delete(
+            f"{running.gateway_url}/v1/jobs/{job['id']}", timeout=30
+        )  # 409 for those that had ended
     found, since = counts(running), monotonic()
     ends = since + 60
     while monotonic() - since < 2:
@@ -52,8 +56,17 @@ def test_a_job_is_counted_by_the_workers_that_did_it(running: Running):
     def more(name: str, label: str) -> float:
         return counts(running).get((name, label), 0.0) - before.get((name, label), 0.0)
 
-    ends = monotonic() + 20  # the crawl workers publish with their sign of life, every five seconds
-    while more("signal_search_fetch_seconds_count", "") < result.usage.fetches:
+    def told() -> bool:
+        """Whether all have published: who publishes does so after the answer."""
+        return (
+            more("signal_search_fetch_seconds_count", "") >= result.usage.fetches
+            and more("signal_search_jobs_total", "succeeded") >= 1
+            and more("signal_search_steps_total", "crawl") >= result.usage.calls
+            and more("signal_search_steps_total", "reduce") >= 1
+        )
+
+    ends = monotonic() + 60  # the crawl workers publish with their sign of life, every five seconds
+    while not told():
         assert monotonic() < ends
         sleep(0.1)
     assert more("signal_search_jobs_total", "succeeded") == 1

@@ -17,7 +17,7 @@ from infra.bundle import unpack
 from tests.e2e.conftest import Running
 from workers.pipeline.replay import replay
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 COMMAND = str(Path(sys.executable).with_name("signal-search"))
 QUESTION = "How high is Mount Corvel?"

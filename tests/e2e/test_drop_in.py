@@ -20,7 +20,7 @@ from tests.chaos.stage import wait_until
 from tests.e2e.conftest import Running, start
 from tests.fakes.ports import free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 KEYS = {
     "BRAVE_API_KEY": "BSAloopback0001",
@@ -41,7 +41,9 @@ class House:
 
     def spoil(self, host: str, **how: Any) -> None:
         address = f"http://127.0.0.1:{self.running.web_port}/__faults"
-        httpx.post(address, json={"host": host, "count": None, **how}).raise_for_status()
+        httpx.post(
+            address, json={"host": host, "count": None, **how}, timeout=30
+        ).raise_for_status()
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def environment(web: RoughWeb) -> dict[str, str]:
         "SIGNAL_SEARCH_LOOPBACK__HOSTS": json.dumps(targets),
         "SIGNAL_SEARCH_POLITENESS__LOOPBACK_INTERVAL_S": str(INTERVAL_S),
         "SIGNAL_SEARCH_POLITENESS__BACKOFF_BASE_S": str(BACKOFF_S),
-        "SIGNAL_SEARCH_FETCH__TOTAL_TIMEOUT_S": "3",
+        "SIGNAL_SEARCH_FETCH__TOTAL_TIMEOUT_S": "6",
         "SIGNAL_SEARCH_QUEUE__RECHECK_S": "1",
     }
 

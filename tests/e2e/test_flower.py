@@ -15,7 +15,7 @@ from infra.stack import Parts, Stack
 from tests.e2e.conftest import environment
 from tests.fakes.ports import free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 PASSWORD = "open-sesame"
 SECRET = "What do the Zanzibar ledgers of 1871 say?"
@@ -105,7 +105,7 @@ def test_without_the_password_nothing_is_shown(
     watched: Watched, path: str, auth: tuple[str, str] | None
 ):
     def status() -> int:
-        return httpx.get(watched.url + path, auth=auth).status_code
+        return httpx.get(watched.url + path, auth=auth, timeout=30).status_code
 
     assert eventually(status, "Flower answers") == 401
 

@@ -18,7 +18,7 @@ from tests.fakes.ports import free_port
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.timeout(120),
+    pytest.mark.timeout(240),
     pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here"),
 ]
 
@@ -51,18 +51,22 @@ def test_gateway_and_worker_go_on_without_a_log(
 
     def answers() -> bool:
         try:
-            return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+            return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=30).status_code == 200
         except httpx.HTTPError:
             return False
 
     with deaf(gateway, redis_url, tmp_path), deaf(worker, redis_url, tmp_path):
         wait_until(answers, "the gateway answers")
         wait_until(lambda: len(live_workers(redis)) == 1, "the worker lives")
-        asked = httpx.post(f"http://127.0.0.1:{port}/v1/retrieve", json={"query": "why?"})
+        asked = httpx.post(
+            f"http://127.0.0.1:{port}/v1/retrieve", json={"query": "why?"}, timeout=30
+        )
         assert asked.status_code == 202
         wait_until(
             lambda: (
-                httpx.get(f"http://127.0.0.1:{port}/v1/jobs/{asked.json()['id']}").json()["state"]
+                httpx.get(
+                    f"http://127.0.0.1:{port}/v1/jobs/{asked.json()['id']}", timeout=30
+                ).json()["state"]
                 != "queued"
             ),
             "the job is planned",

@@ -28,7 +28,7 @@ from tests.fakes.research import Shelf, a_memory, a_scope
 from workers.pipeline.replay import replay
 from workers.research import Desk
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 OURS = a_scope()
 QUESTION = "How high is Mount Corvel?"
@@ -160,6 +160,7 @@ def test_a_gateway_says_the_same_of_every_scope_without_a_grant(house: House) ->
             f"{house.running.gateway_url.rstrip('/')}/v1/retrieve",
             json=body,
             headers={"authorization": f"Bearer {house.plain}"},
+            timeout=30,
         )
         told.add((reply.status_code, str(reply.json()["detail"])))
     assert len(told) == 1

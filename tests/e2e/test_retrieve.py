@@ -20,7 +20,7 @@ from infra.bundle import unpack
 from tests.e2e.conftest import INTERVAL_S, Running
 from workers.pipeline.replay import replay
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 COMMAND = str(Path(sys.executable).with_name("signal-search"))
 
@@ -155,9 +155,9 @@ def test_export_and_job_list_over_http(running: Running):
         assert result.sources[0].url in client.export(result.job_id, "markdown")
         jobs, _cursor = client.jobs(limit=5)
         assert result.job_id in [each.id for each in jobs]
-    metrics = httpx.get(f"{running.gateway_url}/metrics")
+    metrics = httpx.get(f"{running.gateway_url}/metrics", timeout=30)
     assert metrics.status_code == 200
-    assert httpx.get(f"{running.gateway_url}/readyz").status_code == 200
+    assert httpx.get(f"{running.gateway_url}/readyz", timeout=30).status_code == 200
 
 
 def test_the_command_line_prints_one_json_document(running: Running):

@@ -45,7 +45,7 @@ def test_a_program_that_fails_and_a_survey_from_the_client(running: Running) -> 
     assert survey.coverage.exhaustive is False
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 def test_a_direct_search_needs_no_stack(tmp_path: Path) -> None:
     with LoopbackWeb() as web:
         told = environment(web.port, SIGNAL_SEARCH_DATA_DIR=str(tmp_path), TMPDIR=str(tmp_path))

@@ -28,7 +28,7 @@ from tests.chaos.stage import (
 from tests.e2e.conftest import environment, start
 from tests.fakes.ports import free_port
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 _LATENCY_S = 0.3
 _LONG_LEASE = {
@@ -83,11 +83,11 @@ class Place:
             each.stop(10)
 
     def fault(self, **fault: Any) -> None:
-        httpx.post(self._faults_url, json={"host": HOST, **fault}).raise_for_status()
+        httpx.post(self._faults_url, json={"host": HOST, **fault}, timeout=30).raise_for_status()
 
     def faults(self) -> list[Any]:
         """Return what is still in force: a fault that is counted leaves when its request arrives."""
-        found: list[Any] = httpx.get(self._faults_url).json()
+        found: list[Any] = httpx.get(self._faults_url, timeout=30).json()
         return found
 
     @property

@@ -31,9 +31,11 @@ from infra.stack import Parts, Stack
 from tests.e2e.conftest import environment
 from workers.registry import Registry
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(110)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
-TIMEOUT_S = 2.5  # one of the sites answers after two seconds when it is well
+TIMEOUT_S = (
+    6.0  # one of the sites answers after two seconds when it is well, and the machine may be busy
+)
 SHORT_S = 2  # what hosts ask for here, so that the next fault is not long in coming
 QUESTIONS = ("How high is Mount Corvel?", "科维尔山海拔多少？", "What is CVE-1998-90001?")
 ENDPOINTS = {"searxng": "http://searx.test/search"}
@@ -175,7 +177,7 @@ class Play:
     def ask(self, question: str, *source_ids: str, **constraints: str) -> Result:
         """Return what these sources give for a question."""
         prefs = SourcePrefs(only=source_ids)
-        wanted = Constraints(source_prefs=prefs, deadline_s=20, **constraints)  # type: ignore[arg-type]
+        wanted = Constraints(source_prefs=prefs, deadline_s=50, **constraints)  # type: ignore[arg-type]
         with Client(redis_url=self._stack.redis_url) as client:
             return client.retrieve(question, wanted)
 
@@ -248,7 +250,7 @@ def test_a_job_goes_on_without_a_source_that_fails(play: Play) -> None:
     # The other is slow: a source that fails may go unasked when another has given the answer before its turn, and its
     # turn comes late while its host still rests from an earlier fault.
     play.spoil("api.crossref.org", status=503)
-    play.slow("en.wikipedia.org", 1.5)
+    play.slow("en.wikipedia.org", TIMEOUT_S / 2)
     result = play.ask(QUESTIONS[0], "crossref", "wikipedia")
     states = {each.source_id: (each.state, each.reason) for each in result.source_outcomes}
     assert states["crossref"] == ("failed", "source_server_fault")

@@ -12,7 +12,7 @@ from signal_search.contracts.result import StopReason
 from infra.settings import load
 from tests.e2e.conftest import Running
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 COMMAND = str(Path(sys.executable).with_name("signal-search"))
 QUESTION = "Since when has the tidal array in Merrin Sound fed the grid?"

@@ -1,6 +1,7 @@
 """The polite fetchers of some workers on a real store and a real web, and a job's side of it. Intervals are short but real."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
@@ -23,6 +24,7 @@ from workers.toolbox import Toolbox, open_toolbox
 
 PAUSE_S = 0.25
 LONG_MS = 60_000
+_PATIENCE_S = 45.0
 
 
 class InlinePool:
@@ -87,11 +89,11 @@ class Crawler:
 
 async def until(predicate: Callable[[], bool], description: str) -> None:
     """Wait for something that real threads and sockets bring about."""
-    for _ in range(1500):
-        if predicate():
-            return
+    ends = time.monotonic() + _PATIENCE_S
+    while not predicate():
+        if time.monotonic() > ends:
+            pytest.fail(f"in vain: {description}")
         await asyncio.sleep(0.01)
-    pytest.fail(f"in vain: {description}")
 
 
 def settings_for(web: Web, redis_url: str, **more: object) -> Settings:
@@ -123,7 +125,7 @@ def crawl(
             await play(crawler)
             for each in fetchers:
                 each.end()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(40):
                 await asyncio.gather(*running)
 
     asyncio.run(run())

@@ -24,6 +24,7 @@ _MORE = (
     " tells visitors by a red flag on the pier when they should turn back."
 )
 CHINESE = "安塞尔港的灯塔高六十一米，建于一八七四年，用灰色石头砌成。" * 6
+_LATE_S = 30  # by which a busy machine may look later than the server answered
 UNPACKED_BYTES = 200_000_000  # zeros: 200 KB on the wire
 
 
@@ -210,7 +211,7 @@ def robots_closed() -> Iterator[Host]:
         ("robots-private", _go("http://169.254.169.254/robots.txt")),
     ):
         least_s = 899.0 if name == "robots-503" else 299.0
-        until_s = (least_s, least_s + 30)
+        until_s = (least_s, least_s + _LATE_S)
         yield Host(
             name,
             {"/robots.txt": robots, "/": _OPEN},
@@ -247,16 +248,16 @@ def pacing(own: tuple[float, float]) -> Iterator[Host]:
         {"/": reply(b"", status=429, Retry_After="70")},
         limited,
         "429",
-        until_s=(69, 75),
+        until_s=(69, 69 + _LATE_S),
     )
-    yield Host("429-date", {"/": _dated(90)}, limited, "429", until_s=(88, 95))
+    yield Host("429-date", {"/": _dated(90)}, limited, "429", until_s=(88, 88 + _LATE_S))
     yield Host("429-bare", {"/": reply(b"", status=429)}, limited, "429", until_s=own)
     yield Host(
         "503-seconds",
         {"/": reply(b"", status=503, Retry_After="70")},
         fault,
         "503",
-        until_s=(69, 75),
+        until_s=(69, 69 + _LATE_S),
     )
     yield Host("503-bare", {"/": reply(b"busy", status=503)}, fault, "503", until_s=own)
 
@@ -333,7 +334,7 @@ def walls(own: tuple[float, float]) -> Iterator[Host]:
 
 def fifty_hosts(backoff_s: float) -> list[Host]:
     """Return them all; h01.test, h02.test and so on, in this order. backoff_s: the first step of our back-off."""
-    own = (backoff_s - 1, backoff_s + 5)
+    own = (backoff_s - 1, backoff_s + _LATE_S)
     closed = [*robots_closed(), *pacing(own), *redirects()]
     return [*robots_obeyed(), *closed, *bodies(), *walls(own)]
 

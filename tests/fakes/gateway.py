@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import msgspec
 import uvicorn
 from redis import Redis
 from signal_search.contracts.budget import Usage
@@ -17,6 +18,7 @@ from signal_search.contracts.trace import Ended
 from api_gateway.app import create_app
 from infra.job_store import JobStore
 from infra.settings import Settings
+from infra.steps import task_of
 
 
 @contextmanager
@@ -40,13 +42,20 @@ def running(settings: Settings) -> Iterator[httpx.Client]:
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         with httpx.Client(
-            base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False
+            base_url=f"http://127.0.0.1:{port}", timeout=50, trust_env=False
         ) as client:
             yield client
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(30)
         assert not thread.is_alive(), "the gateway did not stop"
+
+
+def bells_for(redis: Redis, step_id: str) -> int:
+    """Return how many messages ring for a step. Those for other steps may come at any time: a bell follows its answer."""
+    waiting = redis.lrange(f"ss:mq:{task_of(step_id)}", 0, -1)
+    heard = [msgspec.json.decode(each)["headers"]["argsrepr"] for each in waiting]
+    return sum(step_id in each for each in heard)
 
 
 def finish(redis: Redis, job_id: str, event: JobEvent, **more: Any) -> None:

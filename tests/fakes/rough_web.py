@@ -80,11 +80,11 @@ class RoughWeb:
 
     def start(self) -> None:
         self._thread.start()
-        assert self._up.wait(5)
+        assert self._up.wait(30)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(30)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -57,7 +57,7 @@ def server(folder: Path, port: int, *options: str, config: str = "") -> Iterator
 
 
 def plain(port: int) -> Redis:
-    return Redis(host="127.0.0.1", port=port, socket_timeout=5)
+    return Redis(host="127.0.0.1", port=port, socket_timeout=30)
 
 
 _VOLATILE = ("--save", "", "--appendonly", "no")

@@ -131,6 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
+        self.rfile.read(
+            int(self.headers.get("Content-Length", 0))
+        )  # else it would pass for the next request
         self.do_GET()
 
     def do_GET(self) -> None:
@@ -175,4 +178,4 @@ def running_web() -> Iterator[Web]:
         yield web
     finally:
         web.stop()
-        thread.join(5)
+        thread.join(30)

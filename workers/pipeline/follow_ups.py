@@ -100,6 +100,16 @@ def site_after(asked: Request, url: str) -> str | None:
     return None
 
 
+def leads_on(call: CallView, fetch: FetchView, rules: Rules) -> bool:
+    """Say whether the redirect that a fetch ended in is followed in its turn: no circle, and not a hop too many."""
+    if fetch.finished is None or fetch.queued is None:
+        return False
+    return any(
+        number == _REDIRECT and not _goes_in_a_circle(call, fetch, request)
+        for number, request in _named(fetch, fetch.finished, fetch.queued.request, rules)
+    )
+
+
 def redirect_of(fetch_id: str) -> str:
     """Return the id of the fetch that follows a redirect."""
     return f"{fetch_id}.{_REDIRECT}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from signal_search.contracts.document import Document
 from signal_search.contracts.job import AnySpec
 from signal_search.contracts.plan import Plan
-from signal_search.contracts.result import SourceOutcome, StopReason
+from signal_search.contracts.result import SourceOutcome
 from signal_search.contracts.source import FetchState, SkipReason
 from signal_search.contracts.trace import DelegationLapsed, FetchFinished, Recalled
 from signal_search.errors import BadReply
@@ -18,7 +18,8 @@ from signal_search.errors import BadReply
 from infra.clock import iso_until
 from workers.fetching.stored_reply import STALE
 from workers.pipeline.evidence import arrived_documents
-from workers.pipeline.follow_ups import redirect_of, site_after
+from workers.pipeline.follow_ups import leads_on, redirect_of, site_after
+from workers.pipeline.rules import from_log
 from workers.pipeline.state import CallView, FetchView, JobView, retrieve_request
 
 
@@ -136,7 +137,9 @@ def _lost_redirect(view: JobView, call: CallView, fetch: FetchView) -> Trouble |
         return None
     if fetch.finished and site_after(fetch.queued.request, fetch.finished.redirect_to) is None:
         return Trouble(FetchState.SKIPPED, SkipReason.ADDRESS, "the redirect leaves the site")
-    if view.stopped is None or view.stopped.stop.reason == StopReason.DEADLINE:
+    if view.stopped is None or view.planned is None:
+        return None
+    if leads_on(call, fetch, from_log(view.planned.rules)):  # where others had said enough before
         return None
     return Trouble(FetchState.MISSED, BadReply.code, "redirected too often")
 

@@ -278,7 +278,7 @@ def test_ctrl_c_in_a_real_process_cancels_the_job_and_exits_with_130(gateway: Wi
         assert process.stderr is not None
         assert process.stderr.readline() == b"submitted: job_0001\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=15)
+        out, err = process.communicate(timeout=50)
     assert process.returncode == 130
     assert (out, err.splitlines()[-1]) == (b"", b"interrupted; the job was cancelled")
     assert gateway.cancelled.is_set()

@@ -203,15 +203,15 @@ def test_a_worker_returns_what_came_of_it():
     async def both(make: Any, seconds: float) -> list[object]:
         return [await LoopWorker().run(make, seconds)]
 
-    assert asyncio.run(both(_answer, 5)) == [DelegationReply(answer={})]
-    assert isinstance(asyncio.run(both(_fail, 5))[0], LookupError)
+    assert asyncio.run(both(_answer, 40)) == [DelegationReply(answer={})]
+    assert isinstance(asyncio.run(both(_fail, 40))[0], LookupError)
     assert asyncio.run(both(_hang, 0.01)) == [None]
 
 
 def test_a_thread_worker_runs_coroutine_functions_without_a_loop_of_its_caller():
     def step(make: Any) -> object:
         try:
-            ThreadWorker().run(make, 5).send(None)
+            ThreadWorker().run(make, 40).send(None)
         except StopIteration as end:
             return end.value
         raise AssertionError

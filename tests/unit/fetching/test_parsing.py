@@ -242,7 +242,7 @@ def test_documentation_pages_are_read_in_recall_mode() -> None:
 def test_hostile_nesting_ends() -> None:
     started = time.process_time()
     read("<div>" * 50_000 + "deep text " * 50)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.timeout(60)  # a fresh interpreter imports the parsers

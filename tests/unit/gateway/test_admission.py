@@ -27,7 +27,7 @@ class Inside:
 
 
 def call(
-    folder: Path, receive: Receive, method: str = "POST", **more: Any
+    folder: Path, receive: Receive, method: str = "POST", *, body_s: float = 40, **more: Any
 ) -> tuple[Inside, list[Message]]:
     inside, sent = Inside(), list[Message]()
     headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
@@ -43,7 +43,7 @@ def call(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    limits = Limits(body_bytes=10, nesting=4, body_s=0.01)
+    limits = Limits(body_bytes=10, nesting=4, body_s=body_s)
     asyncio.run(Admission(inside, Gate(folder / "none.json"), limits)(scope, receive, send))
     return inside, sent
 
@@ -70,7 +70,7 @@ def test_the_caller_the_id_and_the_body_are_handed_on(tmp_path: Path):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for_for_ever(tmp_path: Path):
-    inside, sent = call(tmp_path, never)
+    inside, sent = call(tmp_path, never, body_s=0.01)
     assert inside.scopes == []
     assert sent[0]["status"] == 400
     assert msgspec.json.decode(sent[1]["body"])["detail"]["code"] == "request_encoding"

@@ -111,6 +111,7 @@ def test_what_failed_is_told_before_what_we_skipped() -> None:
 
 
 HOP: dict[str, Any] = {"state": "redirected", "status": 302, "redirect_to": "https://example.org/b"}
+CIRCLE = {**HOP, "redirect_to": "https://example.org/a"}
 AWAY = {**HOP, "redirect_to": "https://elsewhere.test/"}
 SITE = "https://example.org/"
 
@@ -119,8 +120,22 @@ SITE = "https://example.org/"
     ("entries", "expected"),
     [
         (
-            [queued("q1.one#1", site=SITE), finished("q1.one#1", **HOP), stopped()],
+            [queued("q1.one#1", site=SITE), finished("q1.one#1", **CIRCLE), stopped()],
             ("failed", "source_bad_reply", "redirected too often"),
+        ),
+        (
+            [queued("q1.one#1", site=SITE), finished("q1.one#1", **HOP), stopped()],
+            ("not_asked", "", ""),
+        ),
+        (
+            [
+                queued("q1.one#1"),
+                queued("q1.one#2"),
+                finished("q1.one#1", "in"),
+                finished("q1.one#2", **HOP),
+                stopped("in", reason="agreement"),
+            ],
+            ("answered", "", ""),
         ),
         (
             [queued("q1.one#1", site=SITE), finished("q1.one#1", **AWAY), stopped()],
@@ -145,6 +160,7 @@ SITE = "https://example.org/"
 def test_a_redirect_that_is_not_followed_has_a_reason(
     entries: list[Entry], expected: tuple[str, str, str]
 ) -> None:
+    """None of its own where the job had enough before its turn: whether it came before that is luck."""
     found = outcome(*ASKED, *entries)
     assert (found.state, found.reason, found.detail) == expected
 
