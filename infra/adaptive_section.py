@@ -1,14 +1,12 @@
 """The section `adaptive`: who judges, who is searched, and the bounds of one adaptive search (its guide's figures)."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from signal_search.contracts.adaptive_plan import ScreenLimits
 
+from infra.endpoint_fields import EndpointAddress, EndpointKey
 from infra.sections import Amount
-
-_ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", re.IGNORECASE)
 
 
 class ScreenFigures(BaseModel):
@@ -50,9 +48,9 @@ class Adaptive(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     judge: Literal["none", "systemone", "openai_chat", "delegate", "rule"]
-    judge_base_url: Annotated[str, Field(max_length=2048)]
+    judge_base_url: EndpointAddress
     judge_model: Annotated[str, Field(max_length=200)]
-    judge_api_key: SecretStr = SecretStr("")
+    judge_api_key: EndpointKey = SecretStr("")
     judge_timeout_s: Annotated[float, Field(ge=0.1, le=30.0)]
     judge_retries: Annotated[int, Field(ge=0, le=2)]
     judge_max_response_bytes: Annotated[int, Field(ge=1024, le=4_194_304)]
@@ -69,20 +67,8 @@ class Adaptive(BaseModel):
 
     @field_validator("judge_base_url", mode="after")
     @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not _ADDRESS.fullmatch(value):
-            msg = "must be an http or https address without user information, query or fragment"
-            raise ValueError(msg)
+    def _ends_without_a_slash(cls, value: str) -> str:
         return value.rstrip("/")
-
-    @field_validator("judge_api_key", mode="after")
-    @classmethod
-    def _is_sendable(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            msg = "must be visible ASCII without blanks, to stand in a header"
-            raise ValueError(msg)
-        return SecretStr(key)
 
     @property
     def has_judge_address(self) -> bool:

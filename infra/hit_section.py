@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from signal_search.contracts.search_plan import SearchIntent
 
-from infra.sections import Amount, Share
+from infra.sections import Share, SpendingLimits
 
 _ROUNDING = 1e-9
 
@@ -27,20 +27,6 @@ class SearchWeights(BaseModel):
         return self
 
 
-class SearchLimits(BaseModel):
-    """What one search may spend, by dimension."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    tokens: Amount
-    calls: Amount
-    searches: Amount
-    fetches: Amount
-    bytes: Amount
-    judge_requests: Amount
-    model_tokens: Amount
-
-
 class HitFigures(BaseModel):
     """Figures of the search layer. Weights by intent; what is not given for one stays as in the defaults."""
 
@@ -51,7 +37,7 @@ class HitFigures(BaseModel):
     max_results: Annotated[int, Field(ge=1, le=100)]
     joining: list[str]
     survey_sources: list[str]
-    limits: SearchLimits
+    limits: SpendingLimits
     per_source: Annotated[int, Field(ge=1, le=100)]
     domain_boost: Share
     weights: dict[SearchIntent, SearchWeights]

@@ -3,15 +3,13 @@
 Names, defaults and bounds are those of the scorer guide; a nested table `agent` is read as the three flat names.
 """
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator, model_validator
 
+from infra.endpoint_fields import EndpointAddress, EndpointKey
 from infra.hit_section import HitFigures
 
-# http or https, a host, and neither credentials nor a query nor a fragment.
-_ADDRESS = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#@]*)?", re.IGNORECASE)
 _NESTED = ("base_url", "api_key", "model")
 
 
@@ -21,9 +19,9 @@ class Search(HitFigures):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     agent_enabled: bool
-    agent_base_url: Annotated[str, Field(max_length=2048)]
+    agent_base_url: EndpointAddress
     agent_model: Annotated[str, Field(max_length=200)]
-    agent_api_key: SecretStr = SecretStr("")
+    agent_api_key: EndpointKey = SecretStr("")
     agent_timeout_s: Annotated[float, Field(ge=1.0, le=120.0)]
     agent_max_tokens: Annotated[int, Field(ge=64, le=4096)]
 
@@ -46,27 +44,10 @@ class Search(HitFigures):
         named = {f"agent_{name}": each for name, each in nested.items()}
         return {**rest, **{name: each for name, each in named.items() if not rest.get(name)}}
 
-    @field_validator("agent_base_url", "agent_model", mode="after")
+    @field_validator("agent_model", mode="after")
     @classmethod
     def _is_trimmed(cls, value: str) -> str:
         return value.strip()
-
-    @field_validator("agent_base_url", mode="after")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not _ADDRESS.fullmatch(value):
-            msg = "must be an http or https address without user information, query or fragment"
-            raise ValueError(msg)
-        return value
-
-    @field_validator("agent_api_key", mode="after")
-    @classmethod
-    def _is_sendable(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            msg = "must be visible ASCII without blanks, to stand in a header"
-            raise ValueError(msg)
-        return SecretStr(key)
 
     @property
     def has_model(self) -> bool:

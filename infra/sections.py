@@ -135,32 +135,30 @@ class Jobs(_Section):
     idempotency_ttl_s: Annotated[int, Field(ge=60, le=604_800)]
 
 
-class TierLimits(_Section):
-    """What a tier may spend, and how wide and deep it looks."""
+class SpendingLimits(_Section):
+    """How much may be spent, by dimension; what is the same for all that has limits."""
 
     tokens: Amount
+    calls: Amount
+    searches: Amount
+    fetches: Amount
+    bytes: Amount
+    judge_requests: Amount
+    model_tokens: Amount
+
+
+class TierLimits(SpendingLimits):
+    """What a tier may spend, and how wide and deep it looks."""
+
     max_sources: Annotated[int, Field(ge=1, le=50)]
     width: Annotated[int, Field(ge=1, le=50)]
     max_rounds: Annotated[int, Field(ge=1, le=20)]
-    calls: Amount
-    searches: Amount
-    fetches: Amount
-    bytes: Amount
-    judge_requests: Amount
-    model_tokens: Amount
 
 
-class LevelLimits(_Section):
+class LevelLimits(SpendingLimits):
     """Limits of a tenant or of the whole deployment, per UTC day or for ever; 0 means none."""
 
     per: Literal["day", "ever"]
-    tokens: Amount
-    calls: Amount
-    searches: Amount
-    fetches: Amount
-    bytes: Amount
-    judge_requests: Amount
-    model_tokens: Amount
 
 
 class TenantRow(_Section):

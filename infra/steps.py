@@ -194,15 +194,6 @@ class Steps:
             found.extend(self._overdue_in(shard, limit, now_ms))
         return found
 
-    def due_count(self, *, now_ms: int) -> int:
-        """Return how many steps are due at `now_ms`, over all shards."""
-        with store_errors():
-            counts = [
-                int(self._redis.zcount(keys.steps_due(shard), "-inf", now_ms))
-                for shard in range(keys.STEP_SHARDS)
-            ]
-        return sum(counts)
-
     def _overdue_in(self, shard: int, limit: int, now_ms: int) -> list[tuple[str, str]]:
         with store_errors():
             ids = cast(

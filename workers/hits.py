@@ -4,7 +4,7 @@ A hit is a title, an address and an excerpt. The excerpt is evidence of its own 
 best hits are asked for, and obey robots.txt and pace like any page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from signal_search.contracts.source import Parsed, Reply, SourceQuery
 from scoring.stated_dates import stated_date
 from workers.adapter import DocumentFacts, SourceConfig, make_document
 from workers.asking import page
-from workers.records import language, left_out, line, lines
+from workers.records import Shape, language, left_out, line, lines, readable
 
 _MAX_PAGES: Final = 5
 _MAX_URL_CHARS: Final = 2048
@@ -34,6 +34,14 @@ def question_of(ask: SourceQuery, *, chars: int, words: int = 400) -> str:
 
 def _tidy(text: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
+def hits_among(
+    items: Sequence[object], shape: type[Shape], as_hit: Callable[[Shape], Hit]
+) -> tuple[list[Hit], str]:
+    """Return the items that have the shape as hits, in order, and a note that counts the others; "" for none."""
+    found = readable(items, shape)
+    return [as_hit(each) for each in found], left_out(len(items), len(found))
 
 
 def evidence(

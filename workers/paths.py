@@ -37,6 +37,7 @@ def texts_at(item: object, choice: str) -> list[str]:
 
 
 def first_at(item: object, path: str) -> str:
+    """Return the first text of one path, "" when there is none."""
     return next(iter(texts_in(walk(item, path.split(".")))), "")
 
 

@@ -167,7 +167,8 @@ def _kind(field: FieldInfo) -> str:
     name = re.sub(r"Annotated\[(\w+), FieldInfo\(.*?metadata=\[(.*?)\]\)\]", r"\1 \2", name)
     for written, bound in (("Ge", ">="), ("Gt", ">"), ("Le", "<="), ("Lt", "<")):
         name = re.sub(rf"{written}\(\w\w=([\d.]+)\),?", rf"{bound} \1", name)
-    return " ".join([name.replace("|", "or"), *map(_bound, field.metadata)])
+    bounds = filter(None, map(_bound, field.metadata))
+    return " ".join([name.replace("|", "or"), *bounds])
 
 
 def _bound(mark: object) -> str:

@@ -80,6 +80,7 @@ def rounding_of(raw: str, scale: float) -> float:
 def measured(
     value: float, kind: Kind, unit: str, comparator: Comparator, rounding: float, at: int
 ) -> Quantity:
+    """Return a quantity in the base unit of its kind. value and rounding: in the unit as written."""
     if kind is not Kind.NUMBER:
         part = _DAY_PARTS.get(unit, "") if kind is Kind.DAY else ""
         return Quantity(value, kind, part, comparator, rounding, at)

@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -92,9 +93,15 @@ def commands(page: Path) -> Iterator[list[str]]:
             yield shlex.split(found)
 
 
+@cache
+def command_line() -> Any:
+    """Return the command line with the commands of all rooms."""
+    return typer.main.get_command(build_app())
+
+
 def wrong_with(words: list[str]) -> str | None:
     """Return what the command line would not understand of `words`; None when all of it exists."""
-    at: Any = typer.main.get_command(build_app())
+    at: Any = command_line()
     for word in words:
         if word.startswith("-"):
             options = {each for param in at.params for each in (*param.opts, *param.secondary_opts)}
@@ -122,7 +129,7 @@ def all_options(at: Any) -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_option_by_itself_exists(page: Path) -> None:
     named = {span.split()[0].split("=")[0] for span in spans(page) if re.match(r"--[a-z]", span)}
-    assert named <= all_options(typer.main.get_command(build_app())) | {*OTHER_OPTIONS}
+    assert named <= all_options(command_line()) | {*OTHER_OPTIONS}
 
 
 def test_the_pages_name_the_commands() -> None:
@@ -157,6 +164,52 @@ def test_the_pages_name_the_commands() -> None:
 )
 def test_the_check_of_commands_sees_a_wrong_one(words: list[str], wrong: str | None) -> None:
     assert wrong_with(words) == wrong
+
+
+def refusal_of(words: list[str]) -> str | None:
+    """Return why a whole command line, its values included, is not understood; None when it is."""
+    at: Any = command_line()
+    while words and words[0] in getattr(at, "commands", {}):
+        at, *words = at.commands[words[0]], *words[1:]
+    for each in words:
+        if re.fullmatch(r"[\w-]+\.\w+", each):
+            Path(each).touch()  # where a file must exist, it is the reader's
+    try:
+        with at.make_context(at.name, list(words)):
+            return None
+    except typer.Exit:  # of --help
+        return None
+    except typer.BadParameter.__base__ as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_command_to_type_is_understood(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell = "\n".join(fences(page, "sh")).replace("\\\n", " ")
+    typed = [shlex.split(found) for found in COMMAND.findall(shell)]
+    wrong = {shlex.join(words): why for words in typed if (why := refusal_of(words))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "understood"),
+    [
+        ("survey goal --queries a --queries b", True),
+        ("survey goal --queries a b", False),
+        ("jobs show", False),
+        ("jobs replay job.bundle", True),
+        ("up --workers-crawl many", False),
+        ("up --help", True),
+    ],
+)
+def test_the_check_of_command_lines_sees_a_wrong_one(
+    line: str, understood: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (refusal_of(line.split()) is None) is understood
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)

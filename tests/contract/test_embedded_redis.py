@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,21 +19,7 @@ from signal_search.errors import Conflict, StoreFailed
 from infra.broker import broker_url
 from infra.embedded_redis import EmbeddedRedis, find_server
 from infra.redis import connect
-
-
-def wait_until(predicate: Callable[[], bool], description: str) -> None:
-    ends = time.monotonic() + 40
-    while not predicate():
-        assert time.monotonic() < ends, f"never happened: {description}"
-        time.sleep(0.01)
-
-
-def is_running(pid: int) -> bool:
-    """A zombie that nobody has reaped yet does not count as running."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+from tests.fakes.waiting import is_running, wait_until
 
 
 @pytest.fixture

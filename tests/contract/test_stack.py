@@ -6,9 +6,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from infra.clock import FixedClock
 from infra.settings import Settings, load
 from infra.stack import EmbeddedTransport, Parts, Stack, open_stack, running_stack
 from tests.fakes.ports import free_port
+from tests.fakes.waiting import is_running, wait_until
 
 pytestmark = pytest.mark.timeout(90)  # whole processes start here, on machines that may be busy
 
@@ -55,20 +55,6 @@ def create_app():
             await send({"type": "http.response.body", "body": b"ready"})
     return app
 """
-
-
-def wait_until(predicate: Callable[[], bool], description: str) -> None:
-    ends = time.monotonic() + 60
-    while not predicate():
-        assert time.monotonic() < ends, f"never happened: {description}"
-        time.sleep(0.01)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture(scope="module")

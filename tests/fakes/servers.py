@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,18 +13,15 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.embedded_redis import find_server
+from tests.fakes import waiting
 from tests.fakes.ports import free_ports
 
-_WAIT_S = 30.0
 _SLOTS = 16_384
 
 
 def wait_until(predicate: Callable[[], object], description: str) -> None:
-    ends = time.monotonic() + _WAIT_S
-    while not _holds(predicate):
-        if time.monotonic() > ends:
-            raise AssertionError(f"never happened: {description}")
-        time.sleep(0.05)
+    """Wait as `waiting.wait_until` does; a server that does not answer yet is waited for too."""
+    waiting.wait_until(lambda: _holds(predicate), description)
 
 
 def _holds(predicate: Callable[[], object]) -> bool:

@@ -27,9 +27,10 @@ from infra.redis import connect_async
 from infra.settings import Settings, load
 from infra.steps import StepRules, Steps
 from tests.fakes.builders import NOW_MS, a_document, a_job
+from workers.fetching.stored_reply import StoredReply
 from workers.pipeline.attempt import Work, attempt
 from workers.pipeline.crawl import crawl
-from workers.pipeline.delivery import Told, deliver, pack_outcome, unpack_outcome
+from workers.pipeline.delivery import Told, deliver, pack_reply, unpack_outcome
 from workers.pipeline.encoding import decode_request
 from workers.pipeline.plan import plan
 from workers.pipeline.recall import recall
@@ -355,7 +356,7 @@ def completed(claim: Claim, outcome: FetchOutcome, **changes: Any) -> Completion
         "uid": claim.uid,
         "host": claim.host,
         "fence": claim.fence,
-        "reply": pack_outcome(outcome),
+        "reply": pack_reply(StoredReply(outcome=outcome)),
         "fresh_ms": 600_000 if outcome.state is FetchState.FETCHED else 0,
         "keep_ms": 300_000,
         "pause_ms": PAUSE_MS,

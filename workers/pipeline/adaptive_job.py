@@ -27,8 +27,8 @@ from workers.pipeline.adaptive_decide import decide_adaptive
 from workers.pipeline.adaptive_publish import cancelled, publish_adaptive, set_of
 from workers.pipeline.decide import Decision
 from workers.pipeline.evidence import utc_day
+from workers.pipeline.hits_job import configured
 from workers.pipeline.rules import Rules
-from workers.pipeline.search_job import configured
 from workers.pipeline.state import JobView
 from workers.planning.expand import own_terms
 from workers.planning.language import language_of

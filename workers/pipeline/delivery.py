@@ -38,11 +38,6 @@ def unpack_reply(raw: bytes) -> StoredReply:
     return _REPLY.decode(zstandard.decompress(raw, max_output_size=_MAX_REPLY_BYTES))
 
 
-def pack_outcome(outcome: FetchOutcome) -> bytes:
-    """Return an outcome that can be neither renewed nor served stale."""
-    return pack_reply(StoredReply(outcome=outcome))
-
-
 def unpack_outcome(raw: bytes) -> FetchOutcome:
     """Return the outcome of the reply in `raw`."""
     return unpack_reply(raw).outcome

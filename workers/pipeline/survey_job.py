@@ -3,44 +3,32 @@
 from collections.abc import Mapping
 
 from signal_search.contracts.document import Document
-from signal_search.contracts.job import JobEvent, SurveySpec
-from signal_search.contracts.outcome import AnyResult
-from signal_search.contracts.plan import Plan, PlannedCall, SearchFrame
-from signal_search.contracts.result import Stop
+from signal_search.contracts.job import SurveySpec
+from signal_search.contracts.plan import Plan, SearchFrame
 from signal_search.contracts.search import SurveyRequest
 from signal_search.contracts.search_result import SurveyResult
-from signal_search.contracts.source import SourceQuery
 from signal_search.errors import Broken
 
 from infra.job_store import StoredJob
-from workers.pipeline.decide import Decision
-from workers.pipeline.model_calls import asking, figures_for
-from workers.pipeline.rules import Rules
-from workers.pipeline.search_decide import decide_search
-from workers.pipeline.search_job import (
+from workers.pipeline.hits_job import (
     BEFORE_SOURCES,
-    asked_of,
+    HitsJob,
     configured,
-    event_of,
     framed,
     hit_rules,
     limits_of,
 )
+from workers.pipeline.model_calls import asking, figures_for
+from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView
 from workers.pipeline.survey_publish import publish_survey
 from workers.planning.search_reading import named_sources, plan_survey
 from workers.planning.side_queries import Sides, name_sides
-from workers.registry import Source
 from workers.toolbox import Toolbox
 
 
-class SurveyJob:
+class SurveyJob(HitsJob):
     """`Strategy` of surveys."""
-
-    asks_at_once = True
-
-    def check(self, tools: Toolbox, stored: StoredJob) -> None:
-        """Let all through: what cannot be asked here is told beside the hits."""
 
     def plan(self, tools: Toolbox, stored: StoredJob) -> Plan:
         request, search = _request_of(stored), tools.settings.search
@@ -62,21 +50,6 @@ class SurveyJob:
         )
         return framed(tools, stored, frame)
 
-    def ask(
-        self, tools: Toolbox, plan: Plan, call: PlannedCall, source: Source, stored: StoredJob
-    ) -> SourceQuery:
-        return asked_of(plan, call)
-
-    def decide(
-        self, view: JobView, documents: Mapping[str, Document], rules: Rules, *, now_ms: int
-    ) -> Decision:
-        return decide_search(view, rules, now_ms=now_ms)
-
-    def evidence(
-        self, view: JobView, documents: Mapping[str, Document], decision: Decision
-    ) -> tuple[str, ...]:
-        return tuple(documents)
-
     def prepare(
         self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> bool:
@@ -87,15 +60,6 @@ class SurveyJob:
         self, view: JobView, documents: Mapping[str, Document], rules: Rules
     ) -> SurveyResult:
         return publish_survey(view, documents, rules)
-
-    def rest(
-        self, tools: Toolbox, view: JobView, documents: Mapping[str, Document], rules: Rules
-    ) -> AnyResult | None:
-        """Leave nothing: an unfinished answer is none."""
-        return None
-
-    def event(self, stop: Stop) -> JobEvent:
-        return event_of(stop)
 
 
 def _sides(tools: Toolbox, stored: StoredJob, request: SurveyRequest) -> Sides:

@@ -1,7 +1,6 @@
 """What the adaptive loop asks of the world, and what comes back. The loop itself touches nothing."""
 
 from msgspec import Struct
-from signal_search.contracts.adaptive_result import AdaptiveStop
 from signal_search.contracts.judging import Judgements, JudgeRequest
 
 
@@ -74,6 +73,3 @@ class Remark(Struct, frozen=True, kw_only=True):
 
     kind: str
     text: str
-
-
-StopCode = AdaptiveStop

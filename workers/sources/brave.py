@@ -12,8 +12,8 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
 from workers.asking import address, call
-from workers.hits import evidence, question_of
-from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
+from workers.hits import evidence, hits_among, question_of
+from workers.records import days_of, read_json, refuse_error, size_of
 
 _MAX_CHARS: Final = 400
 _MAX_WORDS: Final = 50
@@ -92,20 +92,18 @@ class Brave:
         body = read_json(reply, _Body)
         if body.error is not None or body.type == "ErrorResponse":
             refuse_error(reply, body.error)
-        items = body.web.results if body.web else []
-        found = readable(items, _Result)
-        hits = [
-            Hit(
-                url=each.url,
-                title=each.title or "",
-                snippet=each.description or "",
-                published=each.page_age or "",
-                language=each.language or "",
-            )
-            for each in found
-        ]
-        note = left_out(len(items), len(found))
+        hits, note = hits_among(body.web.results if body.web else [], _Result, _hit)
         return evidence(self._config, self.name, reply, hits, note=note)
+
+
+def _hit(result: _Result) -> Hit:
+    return Hit(
+        url=result.url,
+        title=result.title or "",
+        snippet=result.description or "",
+        published=result.page_age or "",
+        language=result.language or "",
+    )
 
 
 def _language(code: str) -> dict[str, str]:

@@ -13,8 +13,8 @@ from signal_search.contracts.source import Parsed, Reply, Request, SourceQuery
 
 from workers.adapter import SourceConfig
 from workers.asking import post
-from workers.hits import evidence, question_of
-from workers.records import days_of, left_out, read_json, readable, refuse_error, size_of
+from workers.hits import evidence, hits_among, question_of
+from workers.records import days_of, read_json, refuse_error, size_of
 
 _MAX_CHARS: Final = 1000
 _MAX_RESULTS: Final = 100
@@ -71,18 +71,17 @@ class Exa:
         body = read_json(reply, _Body)
         if body.error is not None or body.results is None:
             refuse_error(reply, body.error)
-        found = readable(body.results, _Result)
-        hits = [
-            Hit(
-                url=each.url,
-                title=each.title or "",
-                snippet=_snippet(each),
-                published=each.published or "",
-            )
-            for each in found
-        ]
-        note = left_out(len(body.results), len(found))
+        hits, note = hits_among(body.results, _Result, _hit)
         return evidence(self._config, self.name, reply, hits, note=note)
+
+
+def _hit(result: _Result) -> Hit:
+    return Hit(
+        url=result.url,
+        title=result.title or "",
+        snippet=_snippet(result),
+        published=result.published or "",
+    )
 
 
 def _snippet(result: _Result) -> str:

@@ -14,8 +14,8 @@ from signal_search.errors import BadReply
 
 from workers.adapter import SourceConfig
 from workers.asking import address, call
-from workers.hits import evidence, question_of
-from workers.records import left_out, read_json, readable
+from workers.hits import evidence, hits_among, question_of
+from workers.records import read_json
 
 _MAX_CHARS: Final = 500
 _MAX_NAMED: Final = 8
@@ -67,18 +67,18 @@ class Searxng:
         body = read_json(reply, _Body)
         if not body.results and body.unresponsive_engines:
             raise BadReply("None of the engines behind this instance answered.")
-        found = readable(body.results, _Result)
-        hits = [
-            Hit(
-                url=each.url,
-                title=each.title or "",
-                snippet=each.content or "",
-                published=each.published or "",
-            )
-            for each in found
-        ]
-        notes = (_silent(body.unresponsive_engines), left_out(len(body.results), len(found)))
+        hits, note = hits_among(body.results, _Result, _hit)
+        notes = (_silent(body.unresponsive_engines), note)
         return evidence(self._config, self.name, reply, hits, note="; ".join(filter(None, notes)))
+
+
+def _hit(result: _Result) -> Hit:
+    return Hit(
+        url=result.url,
+        title=result.title or "",
+        snippet=result.content or "",
+        published=result.published or "",
+    )
 
 
 def _silent(engines: list[list[object]]) -> str:

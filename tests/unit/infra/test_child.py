@@ -3,30 +3,16 @@
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from infra.child import Child, Kept
 from infra.clock import FixedClock
+from tests.fakes.waiting import is_running, wait_until
 
 ENVIRONMENT = {"PATH": os.defpath, "GREETING": "hello"}
-
-
-def wait_until(predicate: Callable[[], bool], description: str) -> None:
-    ends = time.monotonic() + 40
-    while not predicate():
-        assert time.monotonic() < ends, f"never happened: {description}"
-        time.sleep(0.01)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture

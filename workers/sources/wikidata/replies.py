@@ -87,6 +87,7 @@ def about(entity: Entity, language: str) -> str:
 
 
 def aliases(entity: Entity) -> list[str]:
+    """Return the first five other names, in whatever languages were asked for."""
     try:
         found = msgspec.convert(entity.aliases, dict[str, list[Term]])
     except msgspec.ValidationError:
@@ -95,10 +96,12 @@ def aliases(entity: Entity) -> list[str]:
 
 
 def label(entity: Entity) -> str:
+    """Return the name, as the API chose its language; "" when there is none."""
     return line(_term(entity.labels).value)
 
 
 def is_thing(entity: Entity) -> bool:
+    """Return whether it is an item with a name, and no page that tells things of one name apart."""
     kinds = {value.id for value, _as_of in values(entity, "P31")}
     return bool(ITEM.fullmatch(entity.id) and label(entity) and _DISAMBIGUATION not in kinds)
 

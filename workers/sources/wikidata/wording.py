@@ -53,6 +53,7 @@ def description(entity: Entity, language: str) -> str:
 
 
 def sentence(language: str, name: str, prop: str, value: str, as_of: str = "") -> str:
+    """Return one statement as a sentence, Chinese for `zh`, else English. as_of: a year, "" for none."""
     english, chinese = PROPERTIES[prop]
     if language == "zh":
         when = f"（{as_of}年）" if as_of else ""

@@ -56,6 +56,7 @@ class RankingName(StrEnum):
 
 
 def option(help_text: str, *names: str, metavar: str | None = None, **more: Any) -> Any:
+    """Return an option with its help; `more` goes to typer as it is."""
     return typer.Option(*names, help=help_text, metavar=metavar, **more)
 
 
