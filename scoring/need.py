@@ -6,6 +6,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from scoring.asked_value import has_value, kind_of
 from scoring.relevance import Variants, variants_of
 from scoring.text import chinese_words, is_chinese, tokens
 from scoring.times.reading import without_times
@@ -21,44 +22,6 @@ def _generic() -> frozenset[str]:
             "work works use used using mean means happen need want make get do does way explain describe"
         )
     ) | frozenset(tokens("使用 工作 意思 进行 实现 介绍 说明 解释 做 用 中 上 里 是 有"))
-
-
-_NUMBER = r"(?:\d[\d,. ]*|one|two|three|four|five|six|seven|eight|nine|ten|[一二三四五六七八九十百千万亿]+)"
-_LENGTH = (
-    r"(?:m|metres?|meters?|km|kilometres?|kilometers?|miles?|feet|ft|cm|mm|米|公里|千米|英尺)\b"
-)
-# Kind of question -> what a sentence must have to answer it. Small and general; ours.
-_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (re.compile(asked, re.IGNORECASE), re.compile(answered, re.IGNORECASE))
-    for asked, answered in (
-        (
-            r"\bhow (?:high|tall|long|deep|far|wide)\b|海拔|多高|高度|多长|多远|多深",
-            rf"{_NUMBER}\s*{_LENGTH}|\d\s*(?:米|公里|千米)",
-        ),
-        (
-            r"\bhow (?:many|much|large|big|heavy|fast)\b|\bmaximum\b|\bminimum\b|多少|几个|多大|最大|最小",
-            r"\d",
-        ),
-        (
-            r"\bwhen\b|\b(?:what|which) (?:year|date|day)\b|何时|什么时候|哪一?年|哪天|几号",
-            r"\b(?:1\d|20)\d\d\b|(?:1\d|20)\d\d\s*年|\d+\s*月",
-        ),
-        (
-            r"\bwhat (?:is|are)\b|\bdefine\b|是什么|什么是|定义",
-            r"\b(?:is|are|was|were|means)\b|是|指|称为",
-        ),
-    )
-)
-
-
-# The words of a measure question are answered by the measure itself: "How high" by "2,847 metres".
-@cache
-def _answered_by_value() -> frozenset[str]:
-    return frozenset(
-        tokens(
-            "high tall long deep far wide height length depth many much year date day maximum minimum"
-        )
-    ) | frozenset(tokens("海拔 多高 高度 多长 长度 多少 多大 何时 时候 哪年"))
 
 
 _NAME = re.compile(
@@ -104,8 +67,7 @@ class Need(Struct, frozen=True):
 
 def need_of(question: str, terms: Sequence[str] = (), *, is_contrary: bool = False) -> Need:
     """Return what an answer needs. `terms` are the question's search words, also of another language."""
-    kind = next((at for at, (asked, _) in enumerate(_KINDS) if asked.search(question)), -1)
-    return Need(_variants(question, terms), names_in(question), kind, is_contrary)
+    return Need(_variants(question, terms), names_in(question), kind_of(question), is_contrary)
 
 
 def _variants(question: str, terms: Sequence[str]) -> Variants:
@@ -192,11 +154,4 @@ def weight_in_question(word: str) -> float:
 
 def is_answered(need: Need, sentence: str) -> bool | None:
     """Return whether a sentence has the kind of value that is asked for; None when no kind is."""
-    if need.kind < 0:
-        return None
-    return _KINDS[need.kind][1].search(sentence) is not None
-
-
-def is_value_word(word: str) -> bool:
-    """Return whether a question word is answered by the value itself."""
-    return word in _answered_by_value()
+    return has_value(need.kind, sentence)

@@ -8,11 +8,11 @@ from msgspec import Struct
 from signal_search.contracts.document import Document
 from signal_search.contracts.finding import Span
 
+from scoring.asked_value import is_value_word
 from scoring.need import (
     Need,
     is_about,
     is_answered,
-    is_value_word,
     is_wanted,
     need_of,
     weight_in_question,

@@ -50,8 +50,27 @@ def test_a_chinese_name_is_not_looked_for_in_an_english_text() -> None:
     ("question", "answers", "does_not"),
     [
         ("How high is it?", "It is 2,847 metres high.", "It is a high mountain."),
+        ("How far is the lake?", "It is a six-mile walk.", "It is far away."),
+        ("How long are backups kept?", "Backups are kept for 90 days.", "Backups are kept long."),
+        ("How long is it?", "It is 620 metres long.", "It is as long as 7 others."),
+        ("How long does it take?", "It takes an hour.", "It takes as long as it takes."),
+        ("How long did the war last?", "The war lasted from 1914 to 1918.", "The war was long."),
+        ("How old is the tower?", "It was built in 1450.", "The tower is very old."),
+        ("How often does the ferry run?", "The ferry runs twice a day.", "The ferry runs often."),
         ("When was it opened?", "It opened on 14 May 1907.", "It opened in spring."),
+        (
+            "When does the backup start?",
+            "The backup starts at 02:30.",
+            "The backup may start late.",
+        ),
+        ("When is it open?", "It is open on Sundays.", "It is open to all."),
+        ("When does the hut open?", "The hut opens in June.", "The hut may open again."),
         ("How many turbines has it?", "It has 12 turbines.", "It has some turbines."),
+        ("How many turbines has it?", "It has twelve turbines.", "It is one of the large ones."),
+        ("它多久备份一次？", "每天备份。", "备份很快。"),
+        ("备份保留多久？", "备份保留九十天。", "备份一直都有。"),
+        ("它有多少台机组？", "共有十二台机组。", "一些机组。"),
+        ("闭馆时间是几点？", "下午五点闭馆。", "很晚闭馆。"),
         ("它海拔多少？", "海拔2847米。", "海拔很高。"),
         ("它何时建成？", "建成于1907年。", "很早建成。"),
     ],
@@ -78,6 +97,13 @@ def test_the_measure_answers_the_word_that_asks_for_it() -> None:
     )
     [best, *_] = rank_sentences(need_of("How high is Mount Ansel?"), document)
     assert best.span.quote == "Its summit lies at 2,114 metres."
+
+
+def test_a_direct_answer_speaks_to_how_long() -> None:
+    """A duration answers "how long": the word itself need not stand there."""
+    document = a_document(title="Backups", text="Backups are kept for 90 days. They are encrypted.")
+    [best, *_] = rank_sentences(need_of("How long are backups kept?"), document)
+    assert (best.span.quote, best.share) == ("Backups are kept for 90 days.", 1.0)
 
 
 def test_a_heading_names_but_does_not_state() -> None:
