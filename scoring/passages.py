@@ -20,6 +20,10 @@ from scoring.need import (
 from scoring.relevance import NO_CORPUS, Corpus, weight_of
 from scoring.text import Sentence, sentences, tokens
 
+# A passage that carries this share (0..1) of a question's weight speaks to it; this much, in a document that is named
+# after what is asked, answers it. Ours, set on the documentation corpora of bench/site_corpus.py.
+SPEAKS = 0.5
+ANSWERS = 0.75
 # A sentence must carry this share of the question's weight itself to be worth quoting.
 LEAST_SHARE = 0.15
 # What a word counts for when only the title has it: the sentence is about it, but does not say so.

@@ -11,10 +11,10 @@ from signal_search.contracts.query import SourcePrefs
 from scoring.claims.opinion import Judge
 from scoring.claims.split import statements
 from scoring.claims.verdict import verify_prepared
-from scoring.passages import Passage, estimate_tokens, is_statement, title_share
+from scoring.passages import SPEAKS, Passage, estimate_tokens, is_statement, title_share
 from scoring.rank import Ranked, rank
 from scoring.sba import Asked
-from workers.pipeline.reading import SPEAKS, Reading, need_for
+from workers.pipeline.reading import Reading, need_for
 from workers.pipeline.rules import Rules
 
 _SENTENCES = 3  # per finding

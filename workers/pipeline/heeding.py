@@ -29,6 +29,7 @@ from scoring.claims.reasons import Reason
 from scoring.claims.split import statements
 from scoring.claims.verdict import verify_prepared
 from scoring.doi_match import is_same_work, plain_doi
+from scoring.passages import SPEAKS
 from workers.pipeline.answer_questions import (
     CODE,
     CONFLICTS,
@@ -43,7 +44,7 @@ from workers.pipeline.answer_questions import (
 from workers.pipeline.delegating import answer_in
 from workers.pipeline.draft import Draft
 from workers.pipeline.findings import Statement
-from workers.pipeline.reading import SPEAKS, Reading
+from workers.pipeline.reading import Reading
 from workers.pipeline.rules import Rules
 from workers.pipeline.state import JobView
 from workers.planning.spoken import plain

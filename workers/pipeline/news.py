@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from signal_search.contracts.document import Document
 from signal_search.contracts.plan import SubQuestion
 
-from scoring.passages import Passage
-from workers.pipeline.reading import SPEAKS, Reading
+from scoring.passages import SPEAKS, Passage
+from workers.pipeline.reading import Reading
 from workers.pipeline.state import CallView, JobView
 
 _TOP = 3  # passages per question that can be in an answer

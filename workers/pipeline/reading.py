@@ -13,13 +13,8 @@ from scoring.claims.evidence import PreparedDocument, prepare
 from scoring.claims.rules import VerifyRules
 from scoring.claims.verdict import verify_prepared
 from scoring.need import Need, need_of
-from scoring.passages import Passage, is_named_after, rank_sentences, whole_share
+from scoring.passages import ANSWERS, SPEAKS, Passage, is_named_after, rank_sentences, whole_share
 from scoring.relevance import Corpus, corpus_of, words_of
-
-# A passage that carries this share of a question's weight speaks to it; this much, in a document that is named after
-# what is asked, answers it. Ours, set on the documentation corpora of bench/site_corpus.py.
-SPEAKS = 0.5
-ANSWERS = 0.75
 
 
 class Reading:

@@ -22,10 +22,8 @@ from scoring.claims.verdict import verify_prepared
 from scoring.hit_freshness import freshness_score
 from scoring.identity import site_of
 from scoring.need import Need, need_of
-from scoring.passages import is_statement, rank_sentences
+from scoring.passages import ANSWERS, SPEAKS, is_named_after, is_statement, rank_sentences
 
-# What a sentence has to carry of the query to be an answer to it, 0..1 (as for findings).
-_SPEAKS = 0.5
 # Up to a year old (the freshness bands of the search guide) or of unknown age: not old.
 _NOT_OLD = 0.3
 # The first hits with words of their own are compared sentence by sentence, so far into each: a search cannot wait.
@@ -114,30 +112,33 @@ def _best_sentence(
     """Return the sentence that carries most of the query; of equals the one of the better hit.
 
     One that is of the time which the query names comes first, one of another time is none. A snippet is short: where
-    it does not tell its time, that is not held against it.
+    it does not tell its time, that is not held against it. Then comes what answers in a hit that is named after what is
+    asked: another page may have all the words, and speak of the river at the mountain's foot.
     """
     needs: list[Need] = [need_of(each) for each in query_forms]
     named = (asked_time(each, today) for each in query_forms)
     asked = next((each for each in named if each is not None), None)
-    best: tuple[bool, float, Span | None] = (False, _SPEAKS, None)
+    best: _Candidate = (False, False, SPEAKS, None)
     for document in documents:
         for need in needs:
             for passage in rank_sentences(need, document):
                 time = asked is None or is_of_time(asked, document, passage.span.start)
                 if time is False or not is_statement(passage.span.quote):
                     continue
-                best = _better(best, (time is True, passage.share, passage.span))
-    return best[2]
+                is_own = passage.share >= ANSWERS and is_named_after(need, document)
+                best = _better(best, (time is True, is_own, passage.share, passage.span))
+    return best[-1]
 
 
-_Candidate = tuple[bool, float, Span | None]
+# Whether it is of the asked time, whether its page is about what is asked, how much of the query it carries.
+_Candidate = tuple[bool, bool, float, Span | None]
 
 
 def _better(best: _Candidate, other: _Candidate) -> _Candidate:
-    """Return the other one where it speaks and has the asked time or the greater share on its side."""
-    if other[1] < _SPEAKS:
+    """Return the other one where it speaks and has time, page or share on its side, in this order."""
+    if other[2] < SPEAKS:
         return best
-    return other if best[2] is None or other[:2] > best[:2] else best
+    return other if best[-1] is None or other[:3] > best[:3] else best
 
 
 def _certainty(
