@@ -34,6 +34,9 @@ from workers.registry import Registry
 
 _SOURCE = "rehearsal"
 _LATER_MS = 60_000
+_STOP = Stop(
+    reason=StopReason.AGREEMENT, text="", exhausted=False, coverage=1.0, saturation=1.0, rounds=1
+)
 
 # A question of each language, and what two sites say; they agree, so that claims are weighed and checked.
 _PLAYS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -84,11 +87,6 @@ def _play(
     decide(fold(log), documents, rules, now_ms=1)
     stopped = Stopped(at_ms=1, key="stopped", stop=_STOP, evidence=tuple(documents))
     return publish(fold([*log, stopped]), documents, rules)
-
-
-_STOP = Stop(
-    reason=StopReason.AGREEMENT, text="", exhausted=False, coverage=1.0, saturation=1.0, rounds=1
-)
 
 
 def _document(text: str, number: int, language: str) -> Document:
