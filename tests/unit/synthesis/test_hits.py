@@ -106,6 +106,20 @@ def test_sites_that_disagree_are_both_heard() -> None:
     assert "1934" in first
 
 
+@pytest.mark.parametrize("river_first", [True, False])
+def test_the_page_of_the_thing_itself_answers(river_first: bool) -> None:
+    """All words of the query may stand in a sentence about something else."""
+    river = hit(
+        1, "It rises at the foot of Mount Corvel at a height of 1,640 metres.", title="Corvel River"
+    )
+    mountain = hit(2, "Its height is 2,847 metres above mean sea level.", title="Mount Corvel")
+    found = synthesis(
+        "Mount Corvel height", *((river, mountain) if river_first else (mountain, river))
+    )
+    assert found.answer is not None
+    assert found.answer.text == "Its height is 2,847 metres above mean sea level."
+
+
 def test_chinese_questions_are_answered_in_chinese() -> None:
     found = synthesis("哈尔登大桥 通车 时间", hit(1, "哈尔登大桥于 1931 年通车。"))
     assert found.language == "zh"
