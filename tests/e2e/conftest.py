@@ -15,6 +15,8 @@ from infra.stack import Parts, Stack
 from tests.fakes.ports import free_port
 
 INTERVAL_S = 0.1
+# Where no worker is killed: there a lease that ends is one of a worker that had no time, and would be work done twice.
+LONG_LEASES = {"SIGNAL_SEARCH_FRONTIER__LEASE_S": "40", "SIGNAL_SEARCH_QUEUE__LEASE_S": "40"}
 
 
 def environment(web_port: int, **more: str) -> dict[str, str]:
@@ -72,8 +74,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     parts = Parts(
         workers={"crawl": 2, "reduce": 1}, gateway=True, port=free_port(), web_port=free_port()
     )
-    # Nobody is killed here: a lease that ends is one of a worker that had no time, and would be work done twice.
-    leases = {"SIGNAL_SEARCH_FRONTIER__LEASE_S": "40", "SIGNAL_SEARCH_QUEUE__LEASE_S": "40"}
-    running = start(tmp_path_factory.mktemp("stack"), parts, **leases)
+    running = start(tmp_path_factory.mktemp("stack"), parts, **LONG_LEASES)
     yield running
     running.stack.stop()

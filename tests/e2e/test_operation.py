@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from infra.stack import Parts
 from tests.architecture.test_deploy_files import metric_names
 from tests.chaos.stage import wait_until
-from tests.e2e.conftest import Running, start
+from tests.e2e.conftest import LONG_LEASES, Running, start
 from tests.fakes.ports import free_port
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
@@ -36,6 +36,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         workers={"crawl": 1, "reduce": 1}, gateway=True, port=free_port(), web_port=free_port()
     )
     settings = {
+        **LONG_LEASES,
         "SIGNAL_SEARCH_LOG__FORMAT": "json",
         "SIGNAL_SEARCH_DEPLOYMENT__FETCHES": "1000",
     }
