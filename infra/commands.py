@@ -42,6 +42,7 @@ def up(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The gateway's port; 0: as set.")] = 0,
     flower: Annotated[bool, typer.Option(help="Show workers and queues in Flower.")] = True,  # noqa: FBT002
     loopback_web: Annotated[bool, typer.Option(help="Ask only a small web of our own.")] = False,  # noqa: FBT002
+    web_port: Annotated[int, typer.Option(min=1, max=65535, help="That web's port.")] = _WEB_PORT,
 ) -> None:
     """Run the whole stack on this machine until Ctrl-C."""
     settings = _settings()
@@ -51,7 +52,7 @@ def up(
         gateway=True,
         port=port,
         flower_password=password,
-        web_port=_WEB_PORT if loopback_web else 0,
+        web_port=web_port if loopback_web else 0,
     )
     stack = Stack(settings, parts, environment=_web_environment(parts.web_port))
     with _told(), _one_interrupt():

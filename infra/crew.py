@@ -108,6 +108,16 @@ def folder(settings: Settings) -> Path:
     return settings.data_path.absolute()
 
 
+def ports(settings: Settings, parts: Parts) -> Iterator[tuple[str, str, int]]:
+    """Yield who of a stack listens, and where: name, host, port."""
+    if parts.web_port:
+        yield "the loopback web", "127.0.0.1", parts.web_port
+    if parts.flower_password:
+        yield "Flower", settings.flower.host, settings.flower.port
+    if parts.gateway:
+        yield "the gateway", settings.gateway.host, parts.port or settings.gateway.port
+
+
 def gateway_url(settings: Settings, parts: Parts) -> str:
     """Return where the stack's gateway listens, empty without one."""
     if not parts.gateway:

@@ -7,7 +7,7 @@ Redis. A process that dies is started again, each time a little later.
 import atexit
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -25,6 +25,7 @@ from infra.crew import Crew, Parts
 from infra.embedded_redis import EmbeddedRedis
 from infra.folder_lock import FolderLock
 from infra.settings import Settings, current
+from infra.store_checks import listens
 
 __all__ = ["Parts", "Running", "Stack", "open_embedded", "running_stack"]
 
@@ -74,13 +75,14 @@ class Stack:
         """Start all parts and wait until they are ready.
 
         Raises:
-            Conflict: another stack runs on this data folder.
+            Conflict: another stack runs on this data folder, or another program has a port that a part needs.
             StoreFailed: no store could be started or reached.
             Failed: a part ended, or was not ready within a minute; the message has its last lines.
         """
         if not self._lock.acquire():
             raise Conflict("Another stack runs on this data folder.")
         try:
+            _refuse_taken(crew.ports(self._settings, self._parts))
             self._start_parts()
         except BaseException:  # Ctrl-C too must leave nothing behind
             self.stop()
@@ -147,6 +149,12 @@ class Stack:
         path = self._folder / "stack.json"
         path.touch(mode=0o600)
         path.write_bytes(msgspec.json.encode(running))
+
+
+def _refuse_taken(needed: Iterable[tuple[str, str, int]]) -> None:
+    for name, host, port in needed:
+        if listens(host, port):
+            raise Conflict(f"Another program has port {port}, which {name} needs.")
 
 
 def _refuse_dead(several: list[Kept]) -> None:

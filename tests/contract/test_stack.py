@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,31 @@ def test_a_part_that_ends_at_once_is_named_with_its_last_words(
     assert stack.processes == []
     assert running_stack(settings.data_path) is None
     assert list(settings.data_path.rglob("*.sock")) == []
+
+
+@pytest.mark.parametrize("who", ["the gateway", "Flower", "the loopback web"])
+def test_a_port_that_another_program_has_is_named_before_anything_starts(
+    settings: Settings, who: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        ports = {name: free_port() for name in ("the gateway", "Flower", "the loopback web")}
+        ports[who] = taken
+        flower = settings.flower.model_copy(update={"port": ports["Flower"]})
+        parts = Parts(
+            workers={},
+            gateway=True,
+            port=ports["the gateway"],
+            flower_password="open-sesame",
+            web_port=ports["the loopback web"],
+        )
+        stack = Stack(settings.model_copy(update={"flower": flower}), parts)
+        with pytest.raises(Conflict) as refused:
+            stack.start()
+    assert refused.value.message == f"Another program has port {taken}, which {who} needs."
+    assert stack.processes == []
+    assert list(settings.data_path.rglob("*.sock")) == []
+    assert running_stack(settings.data_path) is None
 
 
 def test_a_store_that_dies_is_started_again(settings: Settings) -> None:
