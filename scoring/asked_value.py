@@ -11,7 +11,10 @@ from scoring.text import tokens
 
 _WORDS = "|".join(each for each in (*ENGLISH, *SCALES) if each != "one")
 _HAN_DIGITS = "[零一二两三四五六七八九十百千万亿]"
-_NUMBER = rf"(?:\d[\d,. ]*|\b(?:{_WORDS}|one(?! of\b)|half)\b|{_HAN_DIGITS}+)"
+# The end of a number is enough, since what follows tells its kind; a pattern that read a long run of digits from each
+# of them would take the square of its length.
+_NUMBER = rf"(?:\d[,. ]{{0,8}}|\b(?:{_WORDS}|one(?! of\b)|half)\b|{_HAN_DIGITS})"
+_GAP = r"[\s-]{0,8}"
 _LENGTH = (
     r"(?:(?:m|metres?|meters?|km|kilometres?|kilometers?|cm|centimetres?|centimeters?|mm|millimetres?|millimeters?"
     r"|miles?|feet|foot|ft|inch|inches|yards?|light-years?)\b|米|公里|千米|厘米|毫米|英尺|英里|光年)"
@@ -23,7 +26,7 @@ _DURATION = (
 _YEAR = r"(?:1\d|20)\d\d"
 # A count in Chinese: 一 alone is too common a word to be one.
 _COUNTED = (
-    rf"{_HAN_DIGITS}+\s*(?:[个座台人名位艘次条家所种只头辆架本篇件层间度倍成元块吨克]"
+    rf"{_HAN_DIGITS}\s{{0,8}}(?:[个座台人名位艘次条家所种只头辆架本篇件层间度倍成元块吨克]"
     r"|公斤|千克|平方|立方|毫?升|[千兆]?瓦|[%％])"
 )
 _PLAIN_MONTHS = "|".join(each for each in MONTHS if each not in {"may", "march"})
@@ -36,7 +39,7 @@ _DAYS = (
     rf"|\b(?:{_PLAIN_MONTHS})\b|\b(?:in|since|until|by|of|every|each) (?:may|march)\b|\b(?:may|march) \d"
 )
 _DATE_ZH = (
-    rf"{_YEAR}\s*年|(?:\d|{_HAN_DIGITS})+\s*[月日号点时]|星期|周[一二三四五六日]|每[天日周月年]"
+    rf"{_YEAR}\s*年|(?:\d|{_HAN_DIGITS})\s{{0,8}}[月日号点时]|星期|周[一二三四五六日]|每[天日周月年]"
     r"|中午|午夜|凌晨|清晨"
 )
 _OFTEN = (
@@ -44,7 +47,7 @@ _OFTEN = (
     r"|constantly|continuously)\b|每|次"
 )
 _LONG = (
-    rf"(?:{_NUMBER}[\s-]*|\ban?[\s-]+)(?:{_LENGTH}|{_DURATION})|\b(?:forever|indefinitely|permanently)\b|永久|永远"
+    rf"(?:{_NUMBER}{_GAP}|\ban?[\s-]{{1,8}})(?:{_LENGTH}|{_DURATION})|\b(?:forever|indefinitely|permanently)\b|永久|永远"
     rf"|\b{_YEAR}\s*(?:[-–—]|to|until)\s*(?:{_YEAR}|\d\d)\b"
 )
 
@@ -55,12 +58,12 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
         (r"\bhow (?:often|frequently)\b|多久[^，。？?]{0,8}一次|频率|每隔多久", _OFTEN),
         (
             r"\bhow (?:high|tall|deep|far|wide)\b|海拔|多高|高度|多远|多深|多宽",
-            rf"{_NUMBER}[\s-]*{_LENGTH}",
+            rf"{_NUMBER}{_GAP}{_LENGTH}",
         ),
         (r"\bhow long\b|多长|多久", _LONG),
         (
             r"\bhow old\b|几岁|多大年纪|年龄",
-            rf"{_NUMBER}[\s-]*(?:{_DURATION}|岁)|\b{_YEAR}\b|{_YEAR}\s*年",
+            rf"{_NUMBER}{_GAP}(?:{_DURATION}|岁)|\b{_YEAR}\b|{_YEAR}\s*年",
         ),
         (
             r"\bhow (?:many|much|large|big|heavy|fast)\b|\bmaximum\b|\bminimum\b|多少|几个|多大|多重|多快|最大|最小",

@@ -81,6 +81,14 @@ def test_the_kind_of_value_that_is_asked_for(question: str, answers: str, does_n
     assert is_answered(need, does_not) is False
 
 
+@pytest.mark.parametrize("run", ["1", "1 ", "1,", "一", "1" + " " * 100])
+def test_a_long_run_of_digits_is_read_once(run: str) -> None:
+    """Read from each of its digits to its end, this page would take hours, and not the seconds a test has."""
+    text = run * (200_000 // len(run)) + "x"
+    for question in ("How high is it?", "How long is it?", "How old is it?", "几点开门？"):
+        assert is_answered(need_of(question), text) is False
+
+
 def test_other_questions_ask_for_no_kind_of_value() -> None:
     assert is_answered(need_of("Why do bees swarm?"), "Bees swarm.") is None
 
